@@ -1,0 +1,122 @@
+"""Events of a run: the one stream that the record, the terminal, ``--json`` and reports share.
+
+They are raw here. ``bridge.store.redaction`` turns each into the ``Redacted`` record that may
+be stored or shown; nothing else leaves the process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from device_tools.schema import RiskGroup
+
+
+class RunStatus(StrEnum):
+    """How a run ended."""
+
+    DONE = "done"
+    FAILED = "failed"
+    LIMIT = "limit"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True)
+class RunStarted:
+    task: str
+    device: str
+    provider: str
+    model: str
+    protocol: str
+
+
+@dataclass(frozen=True)
+class ResponseStarted:
+    turn: int
+
+
+@dataclass(frozen=True)
+class AssistantText:
+    turn: int
+    text: str
+
+
+@dataclass(frozen=True)
+class CallIntended:
+    """Written and synced before the call executes. ``frame`` is the confirmed source text."""
+
+    turn: int
+    call_id: str
+    name: str
+    group: RiskGroup
+    arguments: Mapping[str, Any]
+    frame: str = ""
+
+
+@dataclass(frozen=True)
+class CallFinished:
+    """The answer of a call, refused ones too (those have no intent)."""
+
+    turn: int
+    call_id: str
+    name: str
+    group: RiskGroup
+    outcome: str
+    exit_code: int
+    error: str
+    text: str
+    milliseconds: float
+    images: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ContractFault:
+    turn: int
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something a reader of the record should know: a retry, a cut, a dropped picture."""
+
+    turn: int
+    text: str
+
+
+@dataclass(frozen=True)
+class ResponseFinished:
+    turn: int
+    reason: str
+    text: str
+    input_tokens: int | None
+    output_tokens: int | None
+    milliseconds: float
+
+
+@dataclass(frozen=True)
+class RunFinished:
+    """The one terminal event. ``summary`` is for people, ``output`` the answer that was asked for."""
+
+    status: RunStatus
+    exit_code: int
+    summary: str
+    output: str = ""
+    error: str = ""
+    advice: str = ""
+    totals: Mapping[str, Any] = field(default_factory=dict)
+
+
+RunEvent = (
+    RunStarted
+    | ResponseStarted
+    | AssistantText
+    | CallIntended
+    | CallFinished
+    | ContractFault
+    | Notice
+    | ResponseFinished
+    | RunFinished
+)

@@ -1,0 +1,1 @@
+"""The confirmation-stream transducer: a call executes once it is irrevocably confirmed."""
