@@ -1,1 +1,1 @@
-"""The runtime: models, conversations and runs. Imports device_tools and alpine, never the reverse."""
+"""The runtime: models, conversations, runs. Imports device_tools and alpine, never reversed."""

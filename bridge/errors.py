@@ -21,7 +21,7 @@ class ConfigurationError(BridgeError):
 
 
 class ProviderError(BridgeError):
-    """The model's server failed, refused or broke off. ``retryable`` before the first event only."""
+    """The model's server failed or broke off. ``retryable`` before the first event only."""
 
     blame = Blame.PROVIDER
     exit_code = 4

@@ -1,4 +1,4 @@
-"""Cancellation: one flag and the list of things to close so that every blocked wait returns at once."""
+"""Cancellation: one flag, and what to close so that every blocked wait returns at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from device_tools.errors import Cancelled, Outcome
 
 
 class CancelScope:
-    """Shared by everything one run waits on. Safe to cancel from a signal handler or another thread."""
+    """Shared by all that one run waits on. Safe to cancel from a signal handler or a thread."""
 
     def __init__(self) -> None:
         self._event = threading.Event()

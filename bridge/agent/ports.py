@@ -1,4 +1,4 @@
-"""What the loop needs from the outside, as Protocols; the composition root plugs in the real ones."""
+"""What the loop needs from outside, as Protocols; the composition root plugs in real ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Provider(Protocol):
         """Open one response; leaving the context closes the connection at once.
 
         Raises:
-            ProviderError: at opening or while iterating (a broken stream raises, never ends quietly).
+            ProviderError: at opening or while iterating; a broken stream never ends quietly.
             Cancelled: the run's scope was cancelled.
         """
 

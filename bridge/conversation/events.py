@@ -98,7 +98,7 @@ class ResponseFinished:
 
 @dataclass(frozen=True)
 class RunFinished:
-    """The one terminal event. ``summary`` is for people, ``output`` the answer that was asked for."""
+    """The one terminal event. ``summary`` is for people, ``output`` the answer asked for."""
 
     status: RunStatus
     exit_code: int
