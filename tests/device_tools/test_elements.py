@@ -1,0 +1,140 @@
+"""The element list: what is listed, under which name, and how short it is."""
+
+from __future__ import annotations
+
+import statistics
+from xml.sax.saxutils import quoteattr
+
+from device_tools.elements import Element, describe, keyboard_shown, pick_elements, render
+from device_tools.errors import ScreenUnreadable
+from device_tools.hierarchy import Bounds, parse_hierarchy
+from tests.shared_data import shared_data
+
+SCREEN = Bounds(0, 0, 1000, 2000)
+
+
+def node(kind: str, bounds: str, *children: str, **attributes: str) -> str:
+    named = {name.replace("_", "-"): value for name, value in attributes.items()}
+    text = " ".join(f"{name}={quoteattr(value)}" for name, value in named.items())
+    inner = "".join(children)
+    return f'<node class="android.widget.{kind}" {text} bounds="{bounds}">{inner}</node>'
+
+
+def elements(*windows: str) -> tuple[Element, ...]:
+    return pick_elements(
+        parse_hierarchy(f'<hierarchy rotation="0">{"".join(windows)}</hierarchy>'), SCREEN
+    )
+
+
+def lines(*windows: str) -> list[str]:
+    return render(elements(*windows)).splitlines()
+
+
+def row(title: str, *, checked: str) -> str:
+    return node(
+        "LinearLayout",
+        "[0,200][1000,400]",
+        node("TextView", "[0,200][500,300]", text=title),
+        node("TextView", "[0,300][500,400]", text="Connected"),
+        node("Switch", "[800,250][950,350]", text="ON", checkable="true", checked=checked),
+        clickable="true",
+    )
+
+
+def test_a_row_takes_over_its_texts_and_the_state_of_its_switch() -> None:
+    """A clickable row with a passive switch is one switch element with the row's texts."""
+    assert lines(row("Wi-Fi", checked="true")) == ['[1] switch "Wi-Fi, Connected" on']
+    assert elements(row("Wi-Fi", checked="false"))[0].flags == ("off",)
+
+
+def test_a_field_shows_hint_and_value_apart() -> None:
+    """The hint names a field, its text is the value, and a text equal to the hint is none."""
+    box = "[0,0][1000,100]"
+    filled = node("EditText", box, text='say "hi"', hint="Title", focused="true")
+    assert lines(filled) == ['[1] field "Title" ="say \\"hi\\"" focused']
+    assert lines(node("EditText", box, text="Title", hint="Title")) == ['[1] field "Title"']
+
+
+def test_the_content_of_a_password_field_is_never_shown() -> None:
+    """Neither the text nor the number of its dots appears anywhere in the element."""
+    field = node("EditText", "[0,0][1000,100]", text="hunter2", password="true", hint="PIN")
+    assert lines(field) == ['[1] field "PIN" password']
+    assert "hunter2" not in repr(elements(field))
+
+
+def test_what_cannot_be_touched_is_not_listed() -> None:
+    """Zero-size, off-screen and invisible views are left out, icon glyphs are dropped."""
+    views = [
+        node("Button", "[0,0][0,0]", text="zero", clickable="true"),
+        node("Button", "[0,2100][100,2200]", text="below", clickable="true"),
+        node("Button", "[0,0][9,9]", text="gone", clickable="true", visible_to_user="false"),
+        node("Button", "[0,500][100,600]", text="\ue8b6 Find", clickable="true"),
+    ]
+    assert lines(node("FrameLayout", "[0,0][1000,2000]", *views)) == ['[1] button "Find"']
+
+
+def test_text_and_description_are_not_repeated() -> None:
+    """A description equal to the text, or contained in it, is said once."""
+    assert lines(node("TextView", "[0,0][100,100]", text="Hello", content_desc="hello")) == [
+        '[1] "Hello"'
+    ]
+
+
+def test_views_below_another_window_are_not_offered() -> None:
+    """A view wholly below a keyboard is left out; a half covered one is tapped beside it."""
+    app = node(
+        "FrameLayout",
+        "[0,0][1000,2000]",
+        node("Button", "[0,1500][1000,1600]", text="hidden", clickable="true"),
+        node("Button", "[0,1000][1000,1500]", text="half", clickable="true"),
+    )
+    keyboard = node("FrameLayout", "[0,1200][1000,2000]", package="com.example.inputmethod")
+    (half,) = elements(app, keyboard)
+    assert (half.label, half.tap) == ("half", (500, 1125))
+    hierarchy = parse_hierarchy(f"<hierarchy>{app}{keyboard}</hierarchy>")
+    assert keyboard_shown(hierarchy)
+
+
+def test_a_row_is_tapped_beside_the_button_inside_it() -> None:
+    """The tap point of a row avoids the views inside that act for themselves."""
+    button = node("Button", "[400,0][600,100]", text="more", clickable="true")
+    title = node("TextView", "[0,0][300,100]", text="Row")
+    outer = elements(node("LinearLayout", "[0,0][1000,100]", title, button, clickable="true"))[0]
+    assert outer.label == "Row"
+    assert not 400 <= outer.tap[0] < 600
+
+
+def test_system_bars_come_last_and_without_their_texts() -> None:
+    """The app's window is numbered first; a bar shows only what can be pressed."""
+    bar = node(
+        "FrameLayout",
+        "[0,1900][1000,2000]",
+        node("TextView", "[0,1900][100,2000]", text="12:30"),
+        node("ImageView", "[400,1900][600,2000]", content_desc="Home", clickable="true"),
+        package="com.android.systemui",
+    )
+    assert lines(bar, node("TextView", "[0,0][100,100]", text="App")) == [
+        '[1] "App"',
+        '[2] button "Home"',
+    ]
+
+
+def test_a_label_stays_on_one_line() -> None:
+    """A line break inside a text is written as backslash n, and a long label is cut."""
+    (element,) = elements(node("TextView", "[0,0][100,100]", text="a\nb" + "c" * 1000))
+    assert "\n" not in describe(element)
+    assert describe(element).startswith('[1] "a\\nb')
+    assert len(describe(element)) < 400
+
+
+def test_the_list_is_short_on_real_dumps() -> None:
+    """Over the collection of real dumps the median list has at most 4 % of the dump's size."""
+    ratios = []
+    for file in sorted(shared_data("phone/xml").iterdir()):
+        try:
+            picked = pick_elements(parse_hierarchy(file.read_bytes()))
+        except ScreenUnreadable:
+            continue
+        assert [element.index for element in picked] == list(range(1, len(picked) + 1))
+        ratios.append(len(render(picked)) / len(file.read_bytes()))
+    assert statistics.median(ratios) <= 0.04
