@@ -1,0 +1,157 @@
+"""The ``ctl-heredoc`` carrier: calls as CTL frames with inline and delimited values.
+
+A call is confirmed by its ``end`` line, whatever the server says later. The finish reason
+gates the one thing a cut could forge: a last ``end`` without its newline.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Sequence
+
+from bridge.conversation.frames import (
+    ArgumentConfirmed,
+    CallOpened,
+    CallReady,
+    ContractError,
+    Frame,
+    StopReading,
+    TextConfirmed,
+)
+from bridge.conversation.messages import CallResult, Message, ToolCall
+from bridge.conversation.stream import Finish, FinishReason, StreamEvent, TextDelta, Usage
+from bridge.cst import ctl_events as ctl
+from bridge.cst.ctl import CtlParser
+from bridge.cst.prompt import system_prompt
+from bridge.cst.results import results_message
+from bridge.cst.teach import fault_message, quoted_values_hint
+from bridge.cst.values import typed
+from device_tools.schema import ToolSpec
+
+_LONE_HIGH = re.compile("[\ud800-\udbff]\\Z")
+
+
+class HeredocCarrier:
+    """The default mode. Stateless: each response gets its own reader."""
+
+    name = "ctl-heredoc"
+
+    def system_prompt(self, tools: Sequence[ToolSpec]) -> str:
+        """The rules of the frames, an example, and the tools with their arguments."""
+        return system_prompt(tools)
+
+    def reader(self, tools: Sequence[ToolSpec], output_cap: int | None) -> HeredocReader:
+        """A fresh reader for one response; ``output_cap`` in tokens."""
+        return HeredocReader(tools, output_cap)
+
+    def results(self, results: Sequence[CallResult], note: str = "") -> Message:
+        """Result frames in the model's order, a hint where quotes were the fault, the note."""
+        hint = quoted_values_hint(results)
+        return results_message(results, "\n".join(part for part in (hint, note) if part))
+
+
+class HeredocReader:
+    """Reads one response; ``feed`` per event, ``close`` once."""
+
+    def __init__(self, tools: Sequence[ToolSpec], output_cap: int | None) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+        self._parser = CtlParser(self._tools, length_prefix=False)
+        self._output_cap = output_cap
+        self._output_tokens: int | None = None
+        self._half = ""  # first half of a surrogate pair at the end of a delta
+        self._raw = bytearray()
+        self._confirmed = 0  # bytes of _raw up to the last confirmed call
+        self._texts: list[str] = []
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+        self._values: dict[str, list[str]] = {}
+        self._over = False
+
+    @property
+    def replay_text(self) -> str:
+        """The raw reply up to the last confirmed call; without a call the confirmed text."""
+        if self._confirmed:
+            return self._raw[: self._confirmed].decode()
+        return "".join(self._texts)
+
+    def feed(self, event: StreamEvent) -> list[Frame]:
+        """Frames that this event confirmed; reasoning and usage confirm nothing."""
+        if isinstance(event, Usage):
+            self._output_tokens = event.output_tokens
+        if not isinstance(event, TextDelta) or self._over or not event.text:
+            return []
+        data = self._encoded(event.text)
+        self._raw += data
+        return self._frames(self._parser.feed(data))
+
+    def close(self, finish: Finish | None) -> list[Frame]:
+        """Frames that the end confirms: a last bare ``end`` only after a clean stop, pending
+        text after any stated end, nothing when the stream ended without evidence."""
+        if self._over:
+            return []
+        frames = self._frames(self._parser.close(clean=self._is_clean(finish)))
+        self._over = True
+        return frames
+
+    def _is_clean(self, finish: Finish | None) -> bool:
+        if finish is None or finish.reason is not FinishReason.STOP:
+            return False
+        cap, used = self._output_cap, self._output_tokens
+        return cap is None or used is None or used < cap
+
+    def _encoded(self, text: str) -> bytes:
+        text, self._half = self._half + text, ""
+        if cut := _LONE_HIGH.search(text):
+            text, self._half = text[: cut.start()], cut[0]
+        try:
+            return text.encode()
+        except UnicodeEncodeError:
+            # halves that arrived apart join here; a lone one becomes U+FFFD
+            whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+            return whole.encode()
+
+    def _frames(self, events: Sequence[ctl.Event]) -> list[Frame]:
+        return [frame for event in events if (frame := self._frame(event)) is not None]
+
+    def _frame(self, event: ctl.Event) -> Frame | None:
+        match event:
+            case ctl.Text(data):
+                text = self._decoder.decode(data)
+                self._texts.append(text)
+                return TextConfirmed(text) if text else None
+            case ctl.CallStart(id_, name):
+                self._values = {}
+                return CallOpened(id_, name)
+            case ctl.ArgumentPiece(id_, key, data):
+                if key not in self._values:
+                    self._decoder.reset()
+                text = self._decoder.decode(data)
+                self._values.setdefault(key, []).append(text)
+                return ArgumentConfirmed(id_, key, text)
+            case ctl.CallEnd():
+                self._confirmed = event.stop
+                return CallReady(self._call(event))
+            case ctl.Fault():
+                self._over = True
+                return self._contract_error(event)
+            case ctl.Stop():
+                self._over = True
+                return StopReading()
+
+    def _call(self, end: ctl.CallEnd) -> ToolCall:
+        spec = self._tools.get(end.name)
+        schemas = spec.properties if spec is not None else {}
+        arguments = {
+            key: typed("".join(pieces), schemas.get(key)) for key, pieces in self._values.items()
+        }
+        return ToolCall(end.id, end.name, arguments, self._raw[end.start : end.stop].decode())
+
+    def _contract_error(self, fault: ctl.Fault) -> ContractError:
+        return ContractError(
+            fault.kind,
+            fault_message(fault, self._tools),
+            fault.position,
+            fault.declared,
+            fault.arrived,
+            fault.call_id,
+        )
