@@ -28,9 +28,7 @@ def figures(seconds: Sequence[float]) -> Figures:
     return Figures(statistics.median(ordered), ordered[0], ordered[-1])
 
 
-def interleaved(
-    subjects: dict[str, Callable[[], object]], repeat: int
-) -> dict[str, list[float]]:
+def interleaved(subjects: dict[str, Callable[[], object]], repeat: int) -> dict[str, list[float]]:
     """Seconds of each call; subjects alternate, so that a busy moment hits all of them alike."""
     taken: dict[str, list[float]] = {name: [] for name in subjects}
     for call in subjects.values():
