@@ -1,0 +1,291 @@
+"""Executes validated phone calls: the table from tool name to what is done on the phone.
+
+Indexes and screenshot coordinates refer to the observation that the model had seen when it
+began to answer (``begin_turn``), never to a newer one of the same reply.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, Literal
+
+from device_tools import apps, gestures, text_input
+from device_tools.adb import AdbPhone, open_device
+from device_tools.adb_server import AdbAddress
+from device_tools.cancel import CancelScope
+from device_tools.elements import Element
+from device_tools.errors import ActionRefused, BridgeError, Cancelled, Outcome, UiServerError
+from device_tools.focus import FocusReader
+from device_tools.freshness import (
+    element_by_index,
+    relocate,
+    require_inside,
+    require_same_screen,
+)
+from device_tools.hierarchy import Bounds
+from device_tools.observation import (
+    MAX_SIDE,
+    Observation,
+    Observer,
+    Tree,
+    as_json,
+    as_text,
+)
+from device_tools.result import ToolResult, done, failed
+from device_tools.schema import Effect, ValidCall
+from device_tools.ui_server import UiServer
+
+Space = Literal["screenshot", "screen"]
+_POLL_SECONDS = 0.1
+_Handler = Callable[[Mapping[str, Any]], ToolResult]
+
+
+@contextmanager
+def open_phone_tools(
+    serial: str | None,
+    address: AdbAddress,
+    cancel: CancelScope,
+    *,
+    default_space: Space = "screenshot",
+    max_side: int = MAX_SIDE,
+) -> Iterator[PhoneTools]:
+    """The tools of one phone with its UI server running; what was started is stopped at the end.
+
+    Raises:
+        DeviceError: the phone or its UI server cannot be used.
+    """
+    phone = open_device(serial, address, cancel)
+    ui = UiServer(phone)
+    try:
+        ui.start()
+        yield PhoneTools(phone, ui, default_space=default_space, max_side=max_side)
+    finally:
+        ui.close()
+
+
+class PhoneTools:
+    """One phone. Calls run one after another."""
+
+    def __init__(
+        self,
+        phone: AdbPhone,
+        ui: UiServer,
+        *,
+        default_space: Space = "screenshot",
+        max_side: int = MAX_SIDE,
+    ) -> None:
+        self.phone = phone
+        self.latest: Observation | None = None
+        self._ui = ui
+        self._default_space: Space = default_space
+        self._focus = FocusReader(phone)
+        self._observer = Observer(ui, self._focus, max_side=max_side)
+        self._turn: Observation | None = None
+        self._table: Mapping[str, _Handler] = {
+            "observe_screen": self._observe_screen,
+            "tap": self._tap,
+            "tap_element": self._tap_element,
+            "long_press": self._long_press,
+            "swipe": self._swipe,
+            "scroll": self._scroll,
+            "type_text": self._type_text,
+            "press_key": self._press_key,
+            "open_app": self._open_app,
+            "list_apps": self._list_apps,
+            "current_app": self._current_app,
+            "wait_for": self._wait_for,
+        }
+
+    def begin_turn(self) -> None:
+        """The model is about to answer what it has seen so far."""
+        self._turn = self.latest
+
+    def observe(self, *, screenshot: bool = True) -> Observation:
+        """Look at the screen; the newest observation is what the next turn refers to."""
+        self.latest = self._observer.observe(screenshot=screenshot)
+        return self.latest
+
+    def execute(self, call: ValidCall) -> ToolResult:
+        """Run it once. Faults come back as results.
+
+        Raises:
+            Cancelled: with UNKNOWN when the action may have happened.
+            KeyError: no phone tool has this name.
+        """
+        handler = self._table[call.spec.name]
+        try:
+            self.phone.cancel.check()
+            return handler(call.arguments)
+        except Cancelled:
+            raise
+        except BridgeError as error:
+            if call.spec.effect is Effect.NONE:
+                # a look that failed has changed nothing, whatever was lost on the way
+                error.outcome = Outcome.NOT_SENT
+            return failed(error)
+
+    def _reference(self) -> Observation:
+        """What this turn refers to; a first look where there is none yet."""
+        return self._turn or self.latest or self.observe()
+
+    def _observe_screen(self, arguments: Mapping[str, Any]) -> ToolResult:
+        return observation_result(self.observe(screenshot=arguments.get("screenshot", True)))
+
+    def _tap(self, arguments: Mapping[str, Any]) -> ToolResult:
+        x, y = self._points(arguments, "xy")[0]
+        gestures.tap(self._ui, x, y)
+        return done(f"tapped ({arguments['x']}, {arguments['y']})", x=x, y=y)
+
+    def _long_press(self, arguments: Mapping[str, Any]) -> ToolResult:
+        duration = arguments.get("duration_ms", 800)
+        x, y = self._points(arguments, "xy")[0]
+        gestures.long_press(self._ui, x, y, duration)
+        text = f"pressed ({arguments['x']}, {arguments['y']}) for {duration} ms"
+        return done(text, x=x, y=y)
+
+    def _swipe(self, arguments: Mapping[str, Any]) -> ToolResult:
+        start, end = self._points(arguments, "xy1", "xy2")
+        gestures.swipe(self._ui, start, end, arguments.get("duration_ms", 300))
+        return done(f"swiped from {start} to {end}", start=list(start), end=list(end))
+
+    def _tap_element(self, arguments: Mapping[str, Any]) -> ToolResult:
+        element, _ = self._found(arguments["index"])
+        gestures.tap(self._ui, *element.tap)
+        return done(
+            f"tapped {_named(element, arguments['index'])}", x=element.tap[0], y=element.tap[1]
+        )
+
+    def _scroll(self, arguments: Mapping[str, Any]) -> ToolResult:
+        direction = arguments["direction"]
+        if "index" in arguments:
+            element, before = self._found(arguments["index"])
+            area = element.bounds
+        else:
+            before = self._observer.tree()
+            area = _scroll_area(before)
+        gestures.scroll(self._ui, area, direction)
+        if self._observer.tree().xml == before.xml:
+            return done(f"scrolled {direction}, but nothing moved: the end is reached", moved=False)
+        return done(f"scrolled {direction}", moved=True)
+
+    def _type_text(self, arguments: Mapping[str, Any]) -> ToolResult:
+        text = text_input.without_final_newline(arguments["text"])
+        if "index" in arguments:
+            self._focus_field(arguments["index"])
+        replace = arguments.get("mode", "append") == "replace"
+        typed = text_input.type_text(self._ui, self.phone, text, replace=replace)
+        if typed.reads is None:
+            return done("typed into a password field, which cannot be read back")
+        if not typed.exact:
+            return done(f"typed, but the field now reads {typed.reads!r}", reads=typed.reads)
+        return done(f"typed; the field now reads {typed.reads!r}", reads=typed.reads)
+
+    def _focus_field(self, index: int) -> None:
+        element, tree = self._found(index)
+        before = text_input.focused_field(tree.hierarchy)
+        if before is not None and before.bounds == element.bounds:
+            return
+        gestures.tap(self._ui, *element.tap)
+        text_input.wait_for_focus(self._ui, self.phone, element.resource_id, element.tap, before)
+
+    def _press_key(self, arguments: Mapping[str, Any]) -> ToolResult:
+        gestures.press_key(self._ui, arguments["key"])
+        return done(f"pressed {arguments['key']}")
+
+    def _open_app(self, arguments: Mapping[str, Any]) -> ToolResult:
+        app = apps.open_app(self.phone, self._ui, arguments["app"])
+        return done(f"opened {app.name} ({app.package})", package=app.package)
+
+    def _list_apps(self, arguments: Mapping[str, Any]) -> ToolResult:
+        found = apps.list_apps(self.phone, arguments.get("query", ""))
+        text = "\n".join(f"{app.name} ({app.package})" for app in found) or "no app matches"
+        return done(text, apps=[{"name": app.name, "package": app.package} for app in found])
+
+    def _current_app(self, _arguments: Mapping[str, Any]) -> ToolResult:
+        focus = self._focus.read()
+        return done(str(focus), package=focus.package, activity=focus.activity)
+
+    def _wait_for(self, arguments: Mapping[str, Any]) -> ToolResult:
+        text, gone = arguments["text"], arguments.get("gone", False)
+        seconds = arguments.get("timeout_ms", 5000) / 1000
+        end = time.monotonic() + seconds
+        while True:
+            if _shows(self._observer.tree(), text) is not gone:
+                return done(f"{text!r} is {'gone' if gone else 'on the screen'}")
+            if time.monotonic() >= end:
+                state = "still" if gone else "not"
+                raise ActionRefused(f"{text!r} is {state} on the screen after {seconds:g} s")
+            self.phone.cancel.wait(_POLL_SECONDS)
+
+    def _points(self, arguments: Mapping[str, Any], *names: str) -> list[tuple[int, int]]:
+        """Device pixels of the named coordinates, checked against screen and freshness."""
+        space: Space = arguments.get("coordinate_space", self._default_space)
+        observation = self._turn or self.latest
+        if observation is None and space == "screenshot":
+            observation = self.observe()
+        size = _space_size(observation, space) if observation else self._observer.size()
+        points = []
+        for name in names:
+            key_x, key_y = name[0] + name[2:], name[1] + name[2:]
+            x, y = arguments[key_x], arguments[key_y]
+            require_inside(x, y, size, space, name)
+            to_screen = observation is not None and space == "screenshot"
+            points.append(observation.to_screen(x, y) if observation and to_screen else (x, y))
+        if observation is not None:
+            self._require_unchanged(observation)
+        return points
+
+    def _require_unchanged(self, observation: Observation) -> None:
+        with ThreadPoolExecutor(1) as pool:
+            focus = pool.submit(self._focus.read)
+            rotation = self._ui.read("deviceInfo").get("displayRotation")
+        if not isinstance(rotation, int):
+            raise UiServerError("the phone does not tell how its screen is turned")
+        require_same_screen(observation, focus.result(), rotation)
+
+    def _found(self, index: int) -> tuple[Element, Tree]:
+        """The element as it is on the screen now, and the tree it was found in."""
+        observation = self._reference()
+        element = element_by_index(observation, index)
+        with ThreadPoolExecutor(1) as pool:
+            focus = pool.submit(self._focus.read)
+            tree = self._observer.tree()
+        require_same_screen(observation, focus.result(), tree.rotation)
+        return relocate(element, tree.elements, observation.size), tree
+
+
+def observation_result(observation: Observation) -> ToolResult:
+    """An observation as the model gets it."""
+    images = (observation.screenshot,) if observation.screenshot else ()
+    return done(as_text(observation), images=images, **as_json(observation))
+
+
+def _named(element: Element, index: int) -> str:
+    words = (f"[{index}]", element.role, f'"{element.label}"')
+    return " ".join(word for word in words if word)
+
+
+def _space_size(observation: Observation, space: Space) -> tuple[int, int]:
+    image = observation.screenshot
+    return (image.width, image.height) if image and space == "screenshot" else observation.size
+
+
+def _scroll_area(tree: Tree) -> Bounds:
+    """The largest scrolling view, else the middle of the screen."""
+    lists = [element.bounds for element in tree.elements if "scroll" in element.actions]
+    return max(lists, key=lambda bounds: bounds.area, default=Bounds(0, 0, *tree.size))
+
+
+def _shows(tree: Tree, text: str) -> bool:
+    wanted = " ".join(text.split()).casefold()
+    stack = list(tree.hierarchy.windows)
+    while stack:
+        node = stack.pop()
+        shown = f"{node.text}\n{node.description}"
+        if not node.has("password") and wanted in " ".join(shown.split()).casefold():
+            return True
+        stack += node.children
+    return False

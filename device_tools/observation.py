@@ -1,0 +1,290 @@
+"""What the model sees: elements and picture of one moment, with the exact scale between them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import io
+import itertools
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from device_tools import limits
+from device_tools.elements import Element, keyboard_shown, pick_elements, render
+from device_tools.errors import ScreenUnreadable
+from device_tools.focus import Focus, FocusReader
+from device_tools.hierarchy import Bounds, Hierarchy, parse_hierarchy
+from device_tools.result import Image
+from device_tools.ui_server import UiServer
+
+MAX_SIDE = 1280
+_JPEG_QUALITY = 80
+_BLACK = 8
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The hierarchy alone: what an action re-reads before it acts."""
+
+    xml: str
+    hierarchy: Hierarchy
+    elements: tuple[Element, ...]
+    size: tuple[int, int]
+
+    @property
+    def rotation(self) -> int:
+        return self.hierarchy.rotation
+
+
+@dataclass(frozen=True)
+class Observation:
+    """``size`` in device pixels as the screen is turned now; ``scale`` = screenshot pixels per
+    device pixel, x and y (1, 1 without a picture); ``digest`` of the tree."""
+
+    id: str
+    size: tuple[int, int]
+    rotation: int
+    focus: Focus
+    keyboard: bool
+    scale: tuple[float, float]
+    digest: str
+    elements: tuple[Element, ...]
+    screenshot: Image | None
+    notes: tuple[str, ...]
+    xml: str
+
+    @property
+    def package(self) -> str:
+        return self.focus.package
+
+    @property
+    def activity(self) -> str:
+        return self.focus.activity
+
+    @property
+    def locked(self) -> bool:
+        return self.focus.locked
+
+    def to_screen(self, x: int, y: int) -> tuple[int, int]:
+        """The device pixel under the middle of a screenshot pixel."""
+        sx, sy = self.scale
+        return int((x + 0.5) / sx), int((y + 0.5) / sy)
+
+
+class Observer:
+    """Reads one phone's screen; numbers its observations."""
+
+    def __init__(self, ui: UiServer, focus: FocusReader, *, max_side: int = MAX_SIDE) -> None:
+        self._ui = ui
+        self._focus = focus
+        self._max_side = max_side
+        self._numbers = itertools.count(1)
+
+    def observe(self, *, screenshot: bool = True) -> Observation:
+        """Tree, picture, focus and screen facts, fetched side by side.
+
+        Raises:
+            ScreenUnreadable: no usable hierarchy (a missing picture is only a note).
+        """
+        with ThreadPoolExecutor(4) as pool:
+            picture = pool.submit(self._picture) if screenshot else None
+            info = pool.submit(self._ui.read, "deviceInfo")
+            focus = pool.submit(self._focus.read)
+            xml = self._dump()
+            facts, front = info.result(), focus.result()
+            raw = picture.result() if picture else b""
+        return self._assemble(xml, raw if screenshot else None, facts, front)
+
+    def tree(self) -> Tree:
+        """The hierarchy now, in one round trip."""
+        xml = self._dump()
+        hierarchy = parse_hierarchy(xml)
+        return Tree(xml, hierarchy, pick_elements(hierarchy), _extent(hierarchy))
+
+    def size(self) -> tuple[int, int]:
+        """Screen size in device pixels, as turned now."""
+        return _display_size(self._ui.read("deviceInfo"))
+
+    def _dump(self) -> str:
+        xml = self._ui.read("dumpWindowHierarchy", [False, 50])
+        if not isinstance(xml, str):
+            raise ScreenUnreadable("the phone returned no hierarchy", advice="observe again")
+        return xml
+
+    def _picture(self) -> bytes:
+        """JPEG bytes, empty when the phone gave none."""
+        encoded = self._ui.read("takeScreenshot", [1, _JPEG_QUALITY], limits.UI_READ)
+        try:
+            return base64.b64decode(encoded) if isinstance(encoded, str) else b""
+        except binascii.Error:
+            return b""
+
+    def _assemble(
+        self, xml: str, raw: bytes | None, facts: dict[str, Any], focus: Focus
+    ) -> Observation:
+        hierarchy = parse_hierarchy(xml)
+        screen_on = facts.get("screenOn", True) is not False
+        notes: list[str] = []
+        image, size = None, _display_size(facts)
+        if raw is not None:
+            image, size = _prepared(raw, size, self._max_side, _blank(screen_on), notes)
+        notes += _facts(hierarchy, focus, screen_on=screen_on)
+        if not focus.package:
+            focus = Focus(str(facts.get("currentPackageName") or ""), "", "", focus.locked)
+        return Observation(
+            id=f"o{next(self._numbers)}",
+            size=size,
+            rotation=hierarchy.rotation,
+            focus=focus,
+            keyboard=keyboard_shown(hierarchy),
+            scale=(image.width / size[0], image.height / size[1]) if image else (1.0, 1.0),
+            digest=hashlib.sha256(xml.encode("utf-8", "replace")).hexdigest()[:16],
+            elements=pick_elements(hierarchy, Bounds(0, 0, *size)),
+            screenshot=image,
+            notes=tuple(dict.fromkeys(notes)),
+            xml=xml,
+        )
+
+
+def as_text(observation: Observation) -> str:
+    """Header, notes in parentheses, one line per element."""
+    width, height = observation.size
+    head = (
+        f"Screen {observation.id}: {_title(observation)} ({observation.focus}) "
+        f"{width}x{height} rotation {observation.rotation}"
+    )
+    notes = [f"({note})" for note in observation.notes]
+    if observation.screenshot is not None and observation.scale != (1.0, 1.0):
+        notes.append(f"({observation.screenshot.note})")
+    return "\n".join([head, *notes, render(observation.elements)])
+
+
+def as_json(observation: Observation) -> dict[str, Any]:
+    """The stable shape of ``observe --format json``; bounds are device pixels."""
+    image = observation.screenshot
+    return {
+        "id": observation.id,
+        "size": list(observation.size),
+        "rotation": observation.rotation,
+        "package": observation.package,
+        "activity": observation.activity,
+        "keyboard": observation.keyboard,
+        "locked": observation.locked,
+        "scale": list(observation.scale),
+        "digest": observation.digest,
+        "notes": list(observation.notes),
+        "screenshot": {"width": image.width, "height": image.height} if image else None,
+        "elements": [element_json(element) for element in observation.elements],
+    }
+
+
+def element_json(element: Element) -> dict[str, Any]:
+    """One element in the stable shape."""
+    bounds = element.bounds
+    return {
+        "index": element.index,
+        "label": element.label,
+        "role": element.role,
+        "value": element.value,
+        "flags": list(element.flags),
+        "actions": list(element.actions),
+        "resource_id": element.resource_id,
+        "class": element.class_name,
+        "package": element.package,
+        "bounds": [bounds.left, bounds.top, bounds.right, bounds.bottom],
+    }
+
+
+def observation_of_dump(dump: bytes | str) -> Observation:
+    """An observation of a stored hierarchy, without a phone: what ``observe --xml`` shows."""
+    hierarchy = parse_hierarchy(dump)
+    raw = dump if isinstance(dump, bytes) else dump.encode("utf-8", "replace")
+    apps = [window.package for window in hierarchy.windows if "systemui" not in window.package]
+    return Observation(
+        id="o1",
+        size=_extent(hierarchy),
+        rotation=hierarchy.rotation,
+        focus=Focus(apps[0] if apps else hierarchy.windows[0].package, ""),
+        keyboard=keyboard_shown(hierarchy),
+        scale=(1.0, 1.0),
+        digest=hashlib.sha256(raw).hexdigest()[:16],
+        elements=pick_elements(hierarchy),
+        screenshot=None,
+        notes=("keyboard shown",) if keyboard_shown(hierarchy) else (),
+        xml=raw.decode("utf-8", "replace"),
+    )
+
+
+def _title(observation: Observation) -> str:
+    """The heading of the screen: its first plain text, else the last word of the package."""
+    for element in observation.elements:
+        if not element.actions and element.label and element.package == observation.package:
+            return element.label.splitlines()[0][:60]
+    return observation.package.rpartition(".")[2].capitalize() or "unknown"
+
+
+def _extent(hierarchy: Hierarchy) -> tuple[int, int]:
+    windows = [window.bounds for window in hierarchy.windows]
+    return max(1, *(b.right for b in windows), 1), max(1, *(b.bottom for b in windows), 1)
+
+
+def _display_size(facts: dict[str, Any]) -> tuple[int, int]:
+    try:
+        return int(facts["displayWidth"]), int(facts["displayHeight"])
+    except (KeyError, TypeError, ValueError):
+        raise ScreenUnreadable("the phone does not tell the size of its screen") from None
+
+
+def _facts(hierarchy: Hierarchy, focus: Focus, *, screen_on: bool) -> list[str]:
+    found = [
+        (not screen_on, "the screen is off"),
+        (focus.locked, "the phone is locked"),
+        (keyboard_shown(hierarchy), "keyboard shown"),
+        (bool(focus.window), f"window in front: {focus.window}"),
+    ]
+    return [note for true, note in found if true]
+
+
+def _blank(screen_on: bool) -> str:
+    return "secure screen: its picture is black" if screen_on else "the screen is off"
+
+
+def _prepared(
+    raw: bytes, size: tuple[int, int], max_side: int, blank: str, notes: list[str]
+) -> tuple[Image | None, tuple[int, int]]:
+    """The picture for the model and the true screen size; notes say what is wrong with it."""
+    opened = _opened(raw)
+    if opened is None:
+        notes.append("no picture: the capture failed")
+        return None, size
+    if all(high <= _BLACK for _, high in opened.getextrema()):
+        notes.append(blank)
+        return None, opened.size
+    longest = max(opened.size)
+    if longest <= max_side:
+        return _image(raw, opened.size), opened.size
+    factor = max_side / longest
+    small = tuple(max(1, round(side * factor)) for side in opened.size)
+    data = io.BytesIO()
+    opened.resize(small, reducing_gap=2.0).save(data, "JPEG", quality=_JPEG_QUALITY)
+    return _image(data.getvalue(), (small[0], small[1])), opened.size
+
+
+def _image(data: bytes, size: tuple[int, int]) -> Image:
+    width, height = size
+    return Image(data, "image/jpeg", width, height, f"screenshot {width}x{height}")
+
+
+def _opened(raw: bytes) -> Any:
+    from PIL import Image as Pictures
+
+    if not raw:
+        return None
+    try:
+        picture = Pictures.open(io.BytesIO(raw))
+        picture.load()
+    except (OSError, ValueError):
+        return None
+    return picture.convert("RGB")
