@@ -76,14 +76,17 @@ class AdbStream:
     def read(self, size: int) -> bytes:
         """Up to ``size`` bytes, none at the end of the stream."""
         with self._typed():
-            return self.sock.recv(size)
+            piece = self.sock.recv(size)
+        if not piece:
+            # our own cancel ends the stream in the same way
+            self._cancel.check(self.outcome)
+        return piece
 
     def read_exact(self, size: int) -> bytes:
         data = b""
         while len(data) < size:
             piece = self.read(size - len(data))
             if not piece:
-                self._cancel.check(self.outcome)
                 raise DeviceDisconnected(
                     "the adb connection closed in the middle of an answer",
                     advice="check the cable and `bridge devices`",

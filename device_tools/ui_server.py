@@ -11,6 +11,7 @@ import atexit
 import contextlib
 import json
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,11 +70,12 @@ class UiServer:
     def read(self, method: str, params: object = None, limit: Limit = limits.UI_READ) -> Any:
         """A call without effect; tried once more behind a restart when the answer was lost."""
         generation = self._generation
-        try:
-            return self._call(method, params, limit)
-        except (_NotListening, _Lost, DeviceDisconnected):
-            self._revive(generation)
-            return self._call(method, params, limit)
+        with _public_errors():
+            try:
+                return self._call(method, params, limit)
+            except (_NotListening, _Lost, DeviceDisconnected):
+                self._revive(generation)
+                return self._call(method, params, limit)
 
     def act(self, method: str, params: object = None, limit: Limit = limits.UI_ACTION) -> Any:
         """A call with an effect: sent at most once.
@@ -83,16 +85,16 @@ class UiServer:
             UiServerError, DeviceDisconnected, DeviceTimeout: with UNKNOWN when it may have
                 happened, NOT_SENT when it cannot have.
         """
-        generation = self._generation
         if self._sick:
-            self._revive(generation)
-            generation = self._generation
-        try:
-            result = self._call(method, params, limit)
-        except _NotListening:
-            # nothing left the host yet, so this is still the first time it is sent
-            self._revive(generation)
-            result = self._call(method, params, limit)
+            self._revive(self._generation)
+        generation = self._generation
+        with _public_errors():
+            try:
+                result = self._call(method, params, limit)
+            except _NotListening:
+                # nothing left the host yet, so this is still the first time it is sent
+                self._revive(generation)
+                result = self._call(method, params, limit)
         if result is False:
             raise ActionRefused(
                 f"the phone did not carry out {method}", advice="observe the screen again"
@@ -170,6 +172,14 @@ class UiServer:
                 self._client = uiautomator2.connect(self.phone.client_device(), port=PORT)
             else:
                 self._client.start_uiautomator()
+
+
+@contextlib.contextmanager
+def _public_errors() -> Iterator[None]:
+    try:
+        yield
+    except (_NotListening, _Lost) as error:
+        raise UiServerError(error.message, advice=error.advice, outcome=error.outcome) from error
 
 
 def _stop_quietly(client: Any) -> None:
