@@ -1,0 +1,59 @@
+"""The boundary: classes of tools first, patterns second, memory over the whole run."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from bridge.conversation.events import AssistantText, CallFinished, CallIntended, RunEvent
+from bridge.store.redaction import Redacted, Redactor
+from device_tools.schema import RiskGroup
+
+
+def stored(redactor: Redactor, event: RunEvent) -> str:
+    return json.dumps(redactor.redact(event, "r-1", 1.0).record, ensure_ascii=False)
+
+
+def finished(text: str, group: RiskGroup = RiskGroup.DIRECT) -> CallFinished:
+    return CallFinished(1, "c1", "tool", group, "DONE", 0, "", text, 1.0)
+
+
+def test_only_the_redactor_makes_redacted_records() -> None:
+    """A plain record cannot be dressed up as a redacted one."""
+    with pytest.raises(TypeError):
+        Redacted({"type": "notice"})
+
+
+@pytest.mark.parametrize(
+    "group", [RiskGroup.SENSITIVE_READ, RiskGroup.SENSITIVE_ACTION, RiskGroup.MEMORY]
+)
+def test_sensitive_tools_are_hidden_wholly(group: RiskGroup) -> None:
+    """Neither arguments, frame nor result of a sensitive tool is stored, whatever they hold."""
+    redactor = Redactor()
+    intent = CallIntended(1, "c1", "send", group, {"to": "Alice"}, "call c1 send\narg to Alice\n")
+    text = stored(redactor, intent) + stored(redactor, finished("Alice answered", group))
+    assert "Alice" not in text
+    assert '"name": "send"' in text
+
+
+def test_a_secret_of_a_sensitive_tool_is_gone_from_later_records() -> None:
+    """The code inside a hidden result is remembered and removed where the model repeats it."""
+    redactor = Redactor()
+    stored(redactor, finished("Your verification code is 482913", RiskGroup.SENSITIVE_READ))
+    assert "482913" not in stored(redactor, AssistantText(2, "I type 482913 now, or 482 913."))
+
+
+def test_a_remembered_code_does_not_eat_longer_numbers() -> None:
+    """The same digits inside another number are another number and stay."""
+    redactor = Redactor()
+    redactor.text("Your code is 4821.")
+    assert redactor.text("order 9948217, total 4821") == "order 9948217, total [redacted]"
+
+
+def test_the_key_of_a_member_is_context() -> None:
+    """A password argument is redacted by its name alone."""
+    arguments = {"password": "hunter2!x", "note": "hello"}
+    intent = CallIntended(1, "c1", "login", RiskGroup.DIRECT, arguments, "")
+    text = stored(Redactor(), intent)
+    assert "hunter2" not in text and "hello" in text
