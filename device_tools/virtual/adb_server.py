@@ -94,9 +94,10 @@ class AdbServer:
             return "missing"
 
 
-async def start_server(home: Path) -> AdbServer:
-    """Start a server that ends with this process, even after kill -9 (on Linux)."""
-    adb = find_adb()
+async def start_server(home: Path, adb: str = "") -> AdbServer:
+    """Start a server that ends with this process, even after kill -9 (on Linux). ``adb`` is the
+    program, default ``find_adb()``. Raises AdbUnavailable."""
+    adb = adb or find_adb()
     port = _free_port()
     process = await asyncio.create_subprocess_exec(
         adb,

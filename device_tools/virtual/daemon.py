@@ -29,35 +29,13 @@ EMULATOR_PORTS = range(5554, 5588)
 
 @dataclass
 class AdbDaemon:
-    """Serves the phone over adb on 127.0.0.1; ``start`` gives the port."""
+    """Serves the phone over adb on 127.0.0.1; ``files`` is what its commands read and write."""
 
-    framework: Framework
-    ui_port_handler: PortHandler
-    directory: DirectoryFiles
-    userland: Userland | None = None
+    port: int
+    files: Files
+    services: Services
     _server: asyncio.Server | None = None
     _connections: set[asyncio.Task[None]] = field(default_factory=set)
-    _files: SocketFiles | None = None
-
-    async def start(self) -> int:
-        """Listen on a free port outside the emulator range and return it."""
-        network = PhoneNetwork(self.userland)
-        runner = Runner(self.framework, self.files, self.userland is not None)
-        shell = ShellService(runner, network, self.ui_port_handler, self.userland)
-        self._services = Services(shell, network, self.directory, self.userland)
-        sock = _listen()
-        self._server = await asyncio.start_server(self._accept, sock=sock)
-        return int(sock.getsockname()[1])
-
-    async def files(self) -> Files:
-        """The tree the framework's commands use."""
-        if self.userland is None:
-            return self.directory
-        if self._files is None or self._files.broken:
-            if self._files is not None:
-                self._files.close()
-            self._files = SocketFiles(await self.userland.sync_socket())
-        return self._files
 
     async def stop(self) -> None:
         """Close the socket and every connection, and wait for their services to end."""
@@ -66,16 +44,35 @@ class AdbDaemon:
         for task in self._connections:
             task.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
-        if self._files is not None:
-            self._files.close()
+        if isinstance(self.files, SocketFiles):
+            self.files.close()
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         sock: socket.socket = writer.get_extra_info("socket")
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        task = asyncio.ensure_future(Transport(reader, writer, self._services.open, BANNER).run())
+        task = asyncio.ensure_future(Transport(reader, writer, self.services.open, BANNER).run())
         self._connections.add(task)
         task.add_done_callback(self._connections.discard)
         await asyncio.wait({task})
+
+
+async def start_daemon(
+    framework: Framework,
+    ui_port_handler: PortHandler,
+    directory: DirectoryFiles,
+    userland: Userland | None = None,
+) -> AdbDaemon:
+    """Listen on a free port outside the emulator range. ``directory`` holds the phone's files where
+    there is no userland."""
+    files: Files = SocketFiles(await userland.sync_socket()) if userland else directory
+    network = PhoneNetwork(userland)
+    runner = Runner(framework, files, userland is not None)
+    shell = ShellService(runner, network, ui_port_handler, userland)
+    sock = _listen()
+    port = int(sock.getsockname()[1])
+    daemon = AdbDaemon(port, files, Services(shell, network, directory, userland))
+    daemon._server = await asyncio.start_server(daemon._accept, sock=sock)
+    return daemon
 
 
 def _listen() -> socket.socket:

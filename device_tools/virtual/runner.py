@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from device_tools.virtual.command_line import SimpleCommand, parse
@@ -24,10 +24,10 @@ ReadStdin = Callable[[int], Awaitable[bytes]]
 
 @dataclass(frozen=True)
 class Runner:
-    """``files`` gives the phone's tree as it is at the moment of the call."""
+    """``files`` is the phone's tree as its shell user sees it."""
 
     framework: Framework
-    files: Callable[[], Awaitable[Files]]
+    files: Files
     have_shell: bool
 
     def plan(self, line: str) -> list[SimpleCommand] | None:
@@ -37,26 +37,28 @@ class Runner:
             return None
         return commands
 
-    async def run(self, commands: Sequence[SimpleCommand], stdin: ReadStdin) -> CommandResult:
-        """Run them in order. The code is that of the last one that ran."""
-        out, err, code = b"", b"", 0
-        files = await self.files()
+    async def run(
+        self, commands: Sequence[SimpleCommand], stdin: ReadStdin
+    ) -> AsyncIterator[CommandResult]:
+        """The result of each command that ran, in order; the line's code is the last one's."""
+        code = 0
         for command in commands:
             if not command.always and code:
                 continue
             words = command.words(code)
             if words[0] == "exit":
-                return CommandResult(out, err, _exit_code(words, code))
-            result = await self._one(words, stdin, files)
-            out, err, code = out + result.stdout, err + result.stderr, result.code & 255
-        return CommandResult(out, err, code)
+                yield CommandResult(code=_exit_code(words, code))
+                return
+            result = await self._one(words, stdin)
+            code = result.code & 255
+            yield result
 
-    async def _one(self, words: Sequence[str], stdin: ReadStdin, files: Files) -> CommandResult:
+    async def _one(self, words: Sequence[str], stdin: ReadStdin) -> CommandResult:
         if self.framework.knows(words):
             size = stdin_size(words)
-            return await self.framework.run(words, await stdin(size) if size else b"", files)
+            return await self.framework.run(words, await stdin(size) if size else b"", self.files)
         builtin = find_builtin(words, have_shell=self.have_shell)
-        return builtin(words, files) if builtin else CommandResult(b"", NO_SHELL, 127)
+        return builtin(words, self.files) if builtin else CommandResult(b"", NO_SHELL, 127)
 
     def _known(self, argv: Sequence[str]) -> bool:
         return (

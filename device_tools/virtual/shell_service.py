@@ -64,8 +64,11 @@ class ShellService:
         async def stdin(size: int) -> bytes:
             return await _collect(stream, request, size)
 
-        result = await self.runner.run(plan, stdin)
-        await _send_result(stream, request, result.stdout, result.stderr, result.code)
+        code = 0
+        async for result in self.runner.run(plan, stdin):
+            await _send_texts(stream, request, result.stdout, result.stderr)
+            code = result.code
+        await send_exit(stream, request, code)
 
     async def _ui_server(self, stream: Stream, request: ShellRequest, port: int) -> None:
         """The uiautomator2 server: its port is open for as long as this stream lives."""
@@ -174,6 +177,11 @@ class _ChildSession:
 async def _send_result(
     stream: Stream, request: ShellRequest, stdout: bytes, stderr: bytes, code: int
 ) -> None:
+    await _send_texts(stream, request, stdout, stderr)
+    await send_exit(stream, request, code)
+
+
+async def _send_texts(stream: Stream, request: ShellRequest, stdout: bytes, stderr: bytes) -> None:
     if request.pty and not request.raw_pty:
         stdout, stderr = (text.replace(b"\n", b"\r\n") for text in (stdout, stderr))
     if stdout:
@@ -181,7 +189,6 @@ async def _send_result(
     if stderr:
         ident = STDOUT if request.merge_stderr else STDERR
         await send_output(stream, request, ident, stderr)
-    await send_exit(stream, request, code)
 
 
 async def _collect(stream: Stream, request: ShellRequest, size: int) -> bytes:

@@ -20,15 +20,12 @@ _ERRORS = {os.strerror(number): number for number in errno.errorcode}
 
 
 class SocketFiles:
-    """Takes over a socket whose other end is served by ``serve_sync``.
-
-    The peer hangs up after a failed transfer: ``broken`` says that a new object is needed."""
+    """Takes over a socket whose other end is served by ``serve_sync``."""
 
     def __init__(self, sock: socket.socket) -> None:
         sock.settimeout(ANSWER_SECONDS)
         self._sock = sock
         self._file = sock.makefile("rb")
-        self.broken = False
 
     def read(self, path: bytes) -> bytes:
         # devices and pipes would never end
@@ -87,7 +84,6 @@ class SocketFiles:
             if ident == b"DONE":
                 return
             if ident != b"DATA":
-                self.broken = True
                 self._raise(self._take(size), path)
             yield self._take(size)
 
@@ -97,7 +93,6 @@ class SocketFiles:
     def _okay(self, path: bytes) -> None:
         ident, size = self._head()
         if ident != b"OKAY":
-            self.broken = True
             self._raise(self._take(size), path)
 
     def _head(self) -> tuple[bytes, int]:
@@ -106,7 +101,6 @@ class SocketFiles:
     def _take(self, size: int) -> bytes:
         data = self._file.read(size)
         if len(data) < size:
-            self.broken = True
             raise BrokenPipeError(errno.EPIPE, "the phone's file process is gone")
         return data
 

@@ -32,7 +32,7 @@ _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
 
 
 class SyncEnd(Exception):
-    """The conversation is over: QUIT, end of stream, or an error after which adbd hangs up."""
+    """The conversation is over: end of stream, or a request that breaks the protocol."""
 
 
 class _Peer:
@@ -196,7 +196,8 @@ class _Upload:
 
 
 def _receive(peer: _Peer, tree: Tree, path: bytes, mode: int, *, dry_run: bool = False) -> None:
-    """One upload; after a failure the rest of it is swallowed, then we hang up as adbd does."""
+    """One upload; after a failure the rest of it is swallowed. (adbd hangs up then; the clients
+    do not mind that we serve on.)"""
     upload = _Upload(peer)
     try:
         if not dry_run:
@@ -205,8 +206,8 @@ def _receive(peer: _Peer, tree: Tree, path: bytes, mode: int, *, dry_run: bool =
     except OSError as error:
         peer.fail(f"couldn't create file: {os.strerror(error.errno or 5)}")
         _swallow(upload)
-        raise SyncEnd from error
-    peer.okay()
+    else:
+        peer.okay()
 
 
 def _swallow(upload: _Upload) -> None:
@@ -249,15 +250,16 @@ def _recv1(peer: _Peer, tree: Tree, path: bytes) -> None:
         fd = os.open(tree.locate(path, follow=True), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         peer.fail(f"open failed: {os.strerror(error.errno or 5)}")
-        raise SyncEnd from error
-    with os.fdopen(fd, "rb", buffering=0) as file:
-        try:
-            while data := file.read(MAX_DATA):
-                peer.send(b"DATA" + _WORD.pack(len(data)) + data)
-        except (IsADirectoryError, PermissionError) as error:
-            peer.fail(f"read failed: {os.strerror(error.errno or 5)}")
-            raise SyncEnd from error
-    peer.send(b"DONE" + _WORD.pack(0))
+        return
+    try:
+        while data := os.read(fd, MAX_DATA):
+            peer.send(b"DATA" + _WORD.pack(len(data)) + data)
+    except (IsADirectoryError, PermissionError, BlockingIOError) as error:
+        peer.fail(f"read failed: {os.strerror(error.errno or 5)}")
+    else:
+        peer.send(b"DONE" + _WORD.pack(0))
+    finally:
+        os.close(fd)
 
 
 def _recv2(peer: _Peer, tree: Tree, path: bytes) -> None:
