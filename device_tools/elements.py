@@ -101,12 +101,20 @@ def _extent(hierarchy: Hierarchy) -> Bounds:
 
 def _ordered(hierarchy: Hierarchy, area: Bounds) -> list[tuple[Node, list[Bounds]]]:
     """Windows in reading order, each with the bounds of the windows that lie on top of it."""
-    windows = sorted(hierarchy.windows, key=lambda window: not _is_keyboard(window))
+    windows = sorted(hierarchy.windows, key=_layer)
     stacked = [
         (window, [above.bounds for above in windows[:position] if above.bounds.area])
         for position, window in enumerate(windows)
     ]
     return sorted(stacked, key=lambda pair: _rank(pair[0], area))
+
+
+def _layer(window: Node) -> tuple[int, int]:
+    """Sorts topmost first. The order of the dump does not tell: older servers kept windows in
+    a hash set. A window that overlaps a larger one lies on it: dialogs, menus, popups."""
+    if _is_keyboard(window):
+        return (0, 0)
+    return (1, 0) if window.package == _SYSTEM_UI else (2, window.bounds.area)
 
 
 def _rank(window: Node, area: Bounds) -> int:

@@ -8,13 +8,20 @@ from dataclasses import dataclass
 from device_tools.adb import AdbPhone
 
 _FOCUS = re.compile(r"mCurrentFocus=Window\{(?P<inside>[^}\n]*)\}")
-_APP = re.compile(r"mFocusedApp=[^\n]*?\s(?P<package>[\w.]+)/(?P<activity>[\w.$]+)")
+_APP = re.compile(
+    r"(?:mFocusedApp=|topResumedActivity=|mResumedActivity: )[^\n]*?"
+    r"\s(?P<package>[\w.]+)/(?P<activity>[\w.$]+)"
+)
 _COMPONENT = re.compile(r"(?P<package>[\w.]+)/(?P<activity>[\w.$]+)")
 _LOCKED = re.compile(
     r"(?:mShowingLockscreen|isStatusBarKeyguard|mIsShowing|isKeyguardShowing)=true"
 )
 # Android 13 and newer dropped the focus from "windows"; older ones have none in "displays"
-_COMMANDS = (("dumpsys", "window", "windows"), ("dumpsys", "window", "displays"))
+_COMMANDS = (
+    ("dumpsys", "window", "windows"),
+    ("dumpsys", "window", "displays"),
+    ("dumpsys", "activity", "activities"),
+)
 
 
 @dataclass(frozen=True)
@@ -59,14 +66,14 @@ def _focus(match: re.Match[str], window: str = "", *, locked: bool) -> Focus:
 
 
 class FocusReader:
-    """Asks one phone; remembers which of the two commands that phone answers."""
+    """Asks one phone; remembers which of the commands that phone answers."""
 
     def __init__(self, phone: AdbPhone) -> None:
         self._phone = phone
         self._commands = list(_COMMANDS)
 
     def read(self) -> Focus:
-        """One shell call, two at the first time on newer phones. Unknown is all empty."""
+        """One shell call, up to three at the first time. Unknown is all empty."""
         for command in list(self._commands):
             found = parse_focus(self._phone.shell(command).text)
             if found is not None:

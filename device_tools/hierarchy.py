@@ -77,7 +77,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """``windows``: one tree per window, topmost first, as the dump lists them."""
+    """``windows``: one tree per window, in the order of the dump, which is no stacking order."""
 
     rotation: int
     windows: tuple[Node, ...]

@@ -95,6 +95,15 @@ def test_views_below_another_window_are_not_offered() -> None:
     assert keyboard_shown(hierarchy)
 
 
+def test_a_dialog_lies_on_the_window_it_overlaps_in_any_order() -> None:
+    """The smaller window is on top, whichever the dump lists first."""
+    under = node("Button", "[100,900][900,1000]", text="under", clickable="true")
+    app = node("FrameLayout", "[0,0][1000,2000]", under, package="app")
+    ok = node("Button", "[100,800][900,1000]", text="OK", clickable="true")
+    dialog = node("FrameLayout", "[50,700][950,1100]", ok, package="app")
+    assert lines(app, dialog) == lines(dialog, app) == ['[1] button "OK"']
+
+
 def test_a_row_is_tapped_beside_the_button_inside_it() -> None:
     """The tap point of a row avoids the views inside that act for themselves."""
     button = node("Button", "[400,0][600,100]", text="more", clickable="true")
