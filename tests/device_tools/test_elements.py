@@ -7,7 +7,8 @@ from xml.sax.saxutils import quoteattr
 
 from device_tools.elements import Element, describe, keyboard_shown, pick_elements, render
 from device_tools.errors import ScreenUnreadable
-from device_tools.hierarchy import Bounds, parse_hierarchy
+from device_tools.hierarchy import Bounds, Node, parse_hierarchy
+from device_tools.observation import observation_of_dump
 from tests.shared_data import shared_data
 
 SCREEN = Bounds(0, 0, 1000, 2000)
@@ -147,3 +148,44 @@ def test_the_list_is_short_on_real_dumps() -> None:
         assert [element.index for element in picked] == list(range(1, len(picked) + 1))
         ratios.append(len(render(picked)) / len(file.read_bytes()))
     assert statistics.median(ratios) <= 0.04
+
+
+ACTING = {"clickable", "long-clickable", "scrollable", "checkable"}
+
+
+def acting_nodes(root: Node) -> list[Node]:
+    found, stack = [], [root]
+    while stack:
+        view = stack.pop()
+        if view.has("invisible"):
+            continue
+        if view.flags & ACTING or view.class_name.endswith("EditText"):
+            found.append(view)
+        stack += view.children
+    return found
+
+
+def test_every_view_that_acts_is_reachable_on_real_dumps() -> None:
+    """Each acting view with an area on the screen has an element: its own, one of its exact
+    size around or inside it, or the row whose tap toggles it."""
+    missing, total = [], 0
+    for file in sorted(shared_data("phone/xml").iterdir()):
+        try:
+            observation = observation_of_dump(file.read_bytes())
+        except ScreenUnreadable:
+            continue
+        area = Bounds(0, 0, *observation.size)
+        for window in parse_hierarchy(file.read_bytes()).windows:
+            for view in acting_nodes(window):
+                seen = view.bounds.clipped(area)
+                if seen.width < 1 or seen.height < 1:
+                    continue
+                total += 1
+                marks = view.flags & ACTING == {"checkable"}
+                if not any(
+                    e.bounds == seen or (marks and e.bounds.contains(*seen.center))
+                    for e in observation.elements
+                ):
+                    missing.append((file.name, view.class_name, seen))
+    assert total > 2000
+    assert missing == []
