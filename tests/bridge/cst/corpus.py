@@ -127,10 +127,12 @@ HANDWRITTEN = (
     ),
 )
 
-_PARTS = (
+PARTS = (
     b"call ", b"call c1 tap", b"c2", b" ", b"tap", b"\n", b"\n", b"\n", b"arg x 1\n", b"arg y ",
     b"arg t <<EOF\n", b"EOF", b"EOF\n", b"<<", b"end\n", b"end", b"```", b"```\n", b"\r", b"(",
-    b"3", b"0", b"some text", "é".encode(), b"\xef\xbb\xbf", b"call c3 fly\n", b"call c4 finish\n",
+    HEAD, NEXT, NEXT, b"call c5 t\n", b"call c6 t\narg a 3\nabc\nend\n", b"end\n", b"end\n",
+    b"call c7 t\narg a <<E\nx\nE\nend\n", b"arg z <<E\n", b"E\n", b"3", b"0", b"some text",
+    "é".encode(), b"\xef\xbb\xbf", b"call c3 fly\n", b"call c4 finish\n",
 )  # fmt: skip
 
 
@@ -140,11 +142,8 @@ def generated(count: int, seed: int) -> list[Stream]:
     return [
         Stream(
             f"generated {number}",
-            b"".join(pick.choice(_PARTS) for _ in range(pick.randint(1, 24))),
+            b"".join(pick.choice(PARTS) for _ in range(pick.randint(1, 24))),
             length_prefix=pick.random() < 0.3,
         )
         for number in range(count)
     ]
-
-
-PARTS = _PARTS
