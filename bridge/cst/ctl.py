@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Collection
 
 from bridge.conversation.frames import ContractErrorKind as Kind
+from bridge.cst import ctl_lines as lines
 from bridge.cst.ctl_body import Counted, Heredoc
 from bridge.cst.ctl_events import (
     ArgumentPiece,
@@ -23,18 +24,6 @@ from bridge.cst.ctl_events import (
     Stop,
     Text,
 )
-
-_BOM = b"\xef\xbb\xbf"
-_TOKEN = rb"[A-Za-z0-9_.-]"
-_CALL = re.compile(rb"call (%b{1,64}) (%b{1,64})(?!%b)(.*)" % (_TOKEN, _TOKEN, _TOKEN), re.DOTALL)
-_CALL_BEGUN = re.compile(rb"call (?:%b{0,64}|%b{1,64} %b{0,64})" % (_TOKEN, _TOKEN, _TOKEN))
-_CALL_HEAD = len(b"call ") + 64 + 1 + 64 + 1
-_ARG = re.compile(rb"arg (%b{1,64}) (.*)" % _TOKEN, re.DOTALL)
-_TAG = re.compile(rb"<<(?:([A-Za-z0-9_]{1,32})|'([A-Za-z0-9_]{1,32})'|\"([A-Za-z0-9_]{1,32})\")")
-_NBYTES = re.compile(rb"0|[1-9][0-9]{0,6}")
-_FENCE = re.compile(rb"`{3,16}[ \t]?[A-Za-z0-9_+.#-]{0,32}[ \t\r]{0,8}")
-_FENCE_BEGUN = re.compile(rb"`{0,2}")
-_BLANK = re.compile(rb"[ \t\r]*")
 
 
 class CtlParser:
@@ -88,13 +77,13 @@ class CtlParser:
     # --- outside a frame -------------------------------------------------------------------
 
     def _at_start(self, chunk: bytes, pos: int) -> int:
-        while pos < len(chunk) and len(self._line) < len(_BOM):
-            if chunk[pos] != _BOM[len(self._line)]:
+        while pos < len(chunk) and len(self._line) < len(lines.BOM):
+            if chunk[pos] != lines.BOM[len(self._line)]:
                 self._step = self._outside
                 return pos
             self._line.append(chunk[pos])
             pos += 1
-        if self._line == _BOM:
+        if self._line == lines.BOM:
             self._line.clear()
             self._step = self._outside
         return pos
@@ -119,25 +108,20 @@ class CtlParser:
 
     def _may_matter(self, part: bytes) -> bool:
         """Whether an unfinished line may still become a call, a fence or a blank to ignore."""
-        if len(part) <= 5:
-            if b"call ".startswith(part):
-                return True
-        elif head := _CALL.match(part[: _CALL_HEAD + 1]):
-            return not head[3] or head[2].decode() in self._tools
-        elif _CALL_BEGUN.fullmatch(part[:_CALL_HEAD]):
+        if lines.may_become_call(part, self._tools) or lines.may_become_fence(part):
             return True
-        return bool(_FENCE_BEGUN.fullmatch(part)) or self._is_filler(part)
+        return self._is_filler(part)
 
     def _is_filler(self, line: bytes) -> bool:
         """A fence, or a blank line where blanks are ignored (behind a fence or a call)."""
         if len(self._fences) + len(line) >= self._limits.line:
             return False
-        if _FENCE.fullmatch(line):
+        if lines.is_fence(line):
             return True
-        return bool((self._ids or self._fences) and _BLANK.fullmatch(line))
+        return bool(self._ids or self._fences) and lines.is_blank(line)
 
     def _outside_line(self, line: bytes) -> None:
-        head = _CALL.fullmatch(line)
+        head = lines.CALL.fullmatch(line)
         if head and (not head[3] or head[2].decode() in self._tools):
             if len(line) > self._limits.line:
                 self._too_long(line)
@@ -209,7 +193,7 @@ class CtlParser:
         self._step = self._outside
 
     def _argument(self, line: bytes) -> None:
-        head = _ARG.fullmatch(line)
+        head = lines.ARG.fullmatch(line)
         if head is None:
             self._fault(Kind.BAD_ARG, "an argument is: arg KEY VALUE", line=line)
             return
@@ -230,7 +214,7 @@ class CtlParser:
         self._body, self._arrived = None, 0
         self._value_at = self._line_at + len(line) + 1
         if value.startswith(b"<<"):
-            tag = _TAG.fullmatch(value)
+            tag = lines.TAG.fullmatch(value)
             if tag is None:
                 self._fault(Kind.BAD_ARG, "<< must be followed by a TAG and nothing", line=line)
                 return
@@ -243,7 +227,7 @@ class CtlParser:
             self._flush()
 
     def _count(self, digits: bytes, line: bytes) -> None:
-        if not _NBYTES.fullmatch(digits):
+        if not lines.NBYTES.fullmatch(digits):
             what = "a byte count is 1 to 7 digits without leading zeros"
             self._fault(Kind.BAD_ARG, what, line=line)
         elif int(digits) > self._limits.argument:
@@ -279,7 +263,7 @@ class CtlParser:
 
     def _close_outside(self, clean: bool) -> None:
         line = bytes(self._line)
-        head = _CALL.fullmatch(line)
+        head = lines.CALL.fullmatch(line)
         if head and not head[3]:
             self._fault(
                 Kind.UNEXPECTED_LINE,
