@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable, Collection
 
 from bridge.conversation.frames import ContractErrorKind as Kind
+from bridge.cst import ctl_lines as lines
+from bridge.cst.ctl_body import Counted, Heredoc
 from bridge.cst.ctl_events import (
     ArgumentPiece,
     CallEnd,
@@ -22,18 +24,6 @@ from bridge.cst.ctl_events import (
     Stop,
     Text,
 )
-
-_BOM = b"\xef\xbb\xbf"
-_TOKEN = rb"[A-Za-z0-9_.-]"
-_CALL = re.compile(rb"call (%b{1,64}) (%b{1,64})(?!%b)(.*)" % (_TOKEN, _TOKEN, _TOKEN), re.DOTALL)
-_CALL_BEGUN = re.compile(rb"call (?:%b{0,64}|%b{1,64} %b{0,64})" % (_TOKEN, _TOKEN, _TOKEN))
-_CALL_HEAD = len(b"call ") + 64 + 1 + 64 + 1
-_ARG = re.compile(rb"arg (%b{1,64}) (.*)" % _TOKEN, re.DOTALL)
-_TAG = re.compile(rb"<<(?:([A-Za-z0-9_]{1,32})|'([A-Za-z0-9_]{1,32})'|\"([A-Za-z0-9_]{1,32})\")")
-_NBYTES = re.compile(rb"0|[1-9][0-9]{0,6}")
-_FENCE = re.compile(rb"`{3,16}[ \t]?[A-Za-z0-9_+.#-]{0,32}[ \t\r]{0,8}")
-_FENCE_BEGUN = re.compile(rb"`{0,2}")
-_BLANK = re.compile(rb"[ \t\r]*")
 
 
 class CtlParser:
@@ -59,9 +49,9 @@ class CtlParser:
         self._start = 0
         self._keys: set[str] = set()
         self._key = ""
-        self._declared: int | None = None
+        self._body: Heredoc | Counted | None = None
+        self._value_at = 0
         self._arrived = 0
-        self._delimiter = b""  # TAG + LF of the open heredoc
 
     def feed(self, chunk: bytes) -> list[Event]:
         """Events that ``chunk`` confirmed, in order."""
@@ -87,13 +77,13 @@ class CtlParser:
     # --- outside a frame -------------------------------------------------------------------
 
     def _at_start(self, chunk: bytes, pos: int) -> int:
-        while pos < len(chunk) and len(self._line) < len(_BOM):
-            if chunk[pos] != _BOM[len(self._line)]:
+        while pos < len(chunk) and len(self._line) < len(lines.BOM):
+            if chunk[pos] != lines.BOM[len(self._line)]:
                 self._step = self._outside
                 return pos
             self._line.append(chunk[pos])
             pos += 1
-        if self._line == _BOM:
+        if self._line == lines.BOM:
             self._line.clear()
             self._step = self._outside
         return pos
@@ -118,25 +108,20 @@ class CtlParser:
 
     def _may_matter(self, part: bytes) -> bool:
         """Whether an unfinished line may still become a call, a fence or a blank to ignore."""
-        if len(part) <= 5:
-            if b"call ".startswith(part):
-                return True
-        elif head := _CALL.match(part[: _CALL_HEAD + 1]):
-            return not head[3] or head[2].decode() in self._tools
-        elif _CALL_BEGUN.fullmatch(part[:_CALL_HEAD]):
+        if lines.may_become_call(part, self._tools) or lines.may_become_fence(part):
             return True
-        return bool(_FENCE_BEGUN.fullmatch(part)) or self._is_filler(part)
+        return self._is_filler(part)
 
     def _is_filler(self, line: bytes) -> bool:
         """A fence, or a blank line where blanks are ignored (behind a fence or a call)."""
         if len(self._fences) + len(line) >= self._limits.line:
             return False
-        if _FENCE.fullmatch(line):
+        if lines.is_fence(line):
             return True
-        return bool((self._ids or self._fences) and _BLANK.fullmatch(line))
+        return bool(self._ids or self._fences) and lines.is_blank(line)
 
     def _outside_line(self, line: bytes) -> None:
-        head = _CALL.fullmatch(line)
+        head = lines.CALL.fullmatch(line)
         if head and (not head[3] or head[2].decode() in self._tools):
             if len(line) > self._limits.line:
                 self._too_long(line)
@@ -208,7 +193,7 @@ class CtlParser:
         self._step = self._outside
 
     def _argument(self, line: bytes) -> None:
-        head = _ARG.fullmatch(line)
+        head = lines.ARG.fullmatch(line)
         if head is None:
             self._fault(Kind.BAD_ARG, "an argument is: arg KEY VALUE", line=line)
             return
@@ -226,99 +211,59 @@ class CtlParser:
             self._value(value, line)
 
     def _value(self, value: bytes, line: bytes) -> None:
-        self._declared, self._arrived = None, 0
+        self._body, self._arrived = None, 0
+        self._value_at = self._line_at + len(line) + 1
         if value.startswith(b"<<"):
-            tag = _TAG.fullmatch(value)
+            tag = lines.TAG.fullmatch(value)
             if tag is None:
                 self._fault(Kind.BAD_ARG, "<< must be followed by a TAG and nothing", line=line)
                 return
-            self._delimiter = (tag[1] or tag[2] or tag[3]) + b"\n"
-            self._pieces.append(b"")
-            self._step = self._heredoc_line
+            self._begin(Heredoc(tag[1] or tag[2] or tag[3]))
         elif self._length_prefix and value.isdigit():
-            self._prefix(value, line)
-        elif len(value) > self._limits.argument:
-            self._over_limit(self._line_at + len(line) - len(value) + self._limits.argument)
+            self._count(value, line)
         else:
-            self._pieces.append(value)
+            self._value_at -= len(value) + 1
+            self._confirm(value)
             self._flush()
 
-    def _prefix(self, digits: bytes, line: bytes) -> None:
-        if not _NBYTES.fullmatch(digits):
-            self._fault(
-                Kind.BAD_ARG, "a byte count is 1 to 7 digits without leading zeros", line=line
-            )
-            return
-        self._declared = int(digits)
-        if self._declared > self._limits.argument:
-            self._over_limit(self._line_at)
-            return
+    def _count(self, digits: bytes, line: bytes) -> None:
+        if not lines.NBYTES.fullmatch(digits):
+            what = "a byte count is 1 to 7 digits without leading zeros"
+            self._fault(Kind.BAD_ARG, what, line=line)
+        elif int(digits) > self._limits.argument:
+            self._over_limit(self._line_at, declared=int(digits), arrived=0)
+        else:
+            self._begin(Counted(int(digits)))
+
+    def _begin(self, body: Heredoc | Counted) -> None:
+        self._body = body
         self._pieces.append(b"")
-        self._step = self._counted if self._declared else self._separator
+        self._step = self._in_body
 
-    def _counted(self, chunk: bytes, pos: int) -> int:
-        assert self._declared is not None
-        data = chunk[pos : pos + self._declared - self._arrived]
-        self._pieces.append(data)
-        self._arrived += len(data)
-        if self._arrived == self._declared:
-            self._flush()
-            self._step = self._separator
-        return pos + len(data)
-
-    def _separator(self, chunk: bytes, pos: int) -> int:
-        self._flush()
-        self._step = self._in_call
-        return pos + 1 if chunk[pos] == 0x0A else pos
-
-    def _heredoc_line(self, chunk: bytes, pos: int) -> int:
-        """At the start of a body line; ``_line`` holds what of it equals the delimiter so far."""
-        wanted = self._delimiter[len(self._line) :]
-        got = chunk[pos : pos + len(wanted)]
-        if got == wanted:
-            self._line.clear()
+    def _in_body(self, chunk: bytes, pos: int) -> int:
+        assert self._body is not None
+        pos, data, done = self._body.read(chunk, pos)
+        if data:
+            self._confirm(data)
+        elif done:
             self._flush()
             self._step = self._in_call
-            return pos + len(wanted)
-        if wanted.startswith(got):
-            self._line += got
-            return len(chunk)
-        if self._line:
-            start = self._offset + pos - len(self._line)
-            self._body(bytes(self._line), start)
-            self._line.clear()
-        if self._step is not None:
-            self._step = self._heredoc_body
         return pos
 
-    def _heredoc_body(self, chunk: bytes, pos: int) -> int:
-        """Inside a body line that is not the delimiter."""
-        found = chunk.find(b"\n" + self._delimiter, pos)
-        if found >= 0:
-            stop = found + 1
-            self._step = self._heredoc_line
-        else:
-            # only a suffix shorter than the delimiter can still become one
-            last = chunk.rfind(b"\n", max(pos, len(chunk) - len(self._delimiter)))
-            stop = len(chunk)
-            if last >= 0 and self._delimiter.startswith(chunk[last + 1 :]):
-                stop = last + 1
-                self._step = self._heredoc_line
-        self._body(chunk[pos:stop], self._offset + pos)
-        return stop
-
-    def _body(self, data: bytes, position: int) -> None:
+    def _confirm(self, data: bytes) -> None:
+        """More of the value; what is over the bound is an error at its first byte."""
         room = self._limits.argument - self._arrived
         self._arrived += len(data)
         self._pieces.append(data[:room])
         if len(data) > room:
-            self._over_limit(position + room)
+            position = self._value_at + self._limits.argument
+            self._over_limit(position, arrived=self._limits.argument + 1)
 
     # --- the end of the stream ---------------------------------------------------------------
 
     def _close_outside(self, clean: bool) -> None:
         line = bytes(self._line)
-        head = _CALL.fullmatch(line)
+        head = lines.CALL.fullmatch(line)
         if head and not head[3]:
             self._fault(
                 Kind.UNEXPECTED_LINE,
@@ -335,14 +280,14 @@ class CtlParser:
     def _close_call(self, clean: bool) -> None:
         line, ended = bytes(self._line), f"stream ended inside call {self._id}"
         self._line_at = self._offset
-        in_heredoc = self._step in (self._heredoc_line, self._heredoc_body)
-        if self._step == self._in_call and line == b"end" and clean:
+        body = self._body if self._step == self._in_body else None
+        if isinstance(body, Counted) and body.missing:
+            self._fault(Kind.BODY_EOF, ended, declared=body.declared, arrived=self._arrived)
+        elif isinstance(body, Heredoc) and body.held != body.tag:
+            what = f"{ended}: no line {body.tag.decode()} closes the value"
+            self._fault(Kind.HEREDOC_EOF, what, arrived=self._arrived + len(body.held))
+        elif body is None and line == b"end" and clean:
             self._end(self._offset)
-        elif self._step == self._counted:
-            self._fault(Kind.BODY_EOF, ended, declared=self._declared, arrived=self._arrived)
-        elif in_heredoc and line != self._delimiter[:-1]:
-            what = f"{ended}: no line {self._delimiter[:-1].decode()} closes the value"
-            self._fault(Kind.HEREDOC_EOF, what, arrived=self._arrived + len(line))
         else:
             self._fault(Kind.UNEXPECTED_LINE, ended, line=line)
 
@@ -368,15 +313,10 @@ class CtlParser:
             arrived=most + 1,
         )
 
-    def _over_limit(self, position: int) -> None:
+    def _over_limit(self, position: int, *, arrived: int, declared: int | None = None) -> None:
         self._line_at = position
-        most = self._limits.argument
-        self._fault(
-            Kind.LIMIT,
-            f"the value of {self._key} is longer than {most} bytes",
-            declared=self._declared,
-            arrived=most + 1 if self._declared is None else 0,
-        )
+        what = f"the value of {self._key} is longer than {self._limits.argument} bytes"
+        self._fault(Kind.LIMIT, what, declared=declared, arrived=arrived)
 
     def _fault(
         self,

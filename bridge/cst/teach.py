@@ -50,18 +50,21 @@ def fault_message(fault: Fault, tools: Mapping[str, ToolSpec]) -> str:
 
 def quoted_values_hint(results: Sequence[CallResult]) -> str:
     """For calls that the schema refused although only the quotes around a value were wrong."""
-    hints = []
-    for each in results:
-        if each.result.error != "invalid_call":
-            continue
-        arguments = {k: v for k, v in each.call.arguments.items() if isinstance(v, str)}
-        bare = {key: _unquoted(value) for key, value in arguments.items()}
-        if bare != arguments:
-            shown = {k: bare.get(k, json.dumps(v)) for k, v in each.call.arguments.items()}
-            hints.append(frame(each.call.id, each.call.name, shown))
-    if not hints:
-        return ""
-    return "Quotes belong to the value; leave them out:\n" + "".join(hints).rstrip("\n")
+    hints = [_unquoted_frame(each) for each in results if each.result.error == "invalid_call"]
+    shown = "".join(hints).rstrip("\n")
+    return f"Quotes belong to the value; leave them out:\n{shown}" if shown else ""
+
+
+def _unquoted_frame(refused: CallResult) -> str:
+    """The call without quotes around its values; "" unless the refused value had some."""
+    call = refused.call
+    written = {k: v if isinstance(v, str) else json.dumps(v) for k, v in call.arguments.items()}
+    bare = {key: _unquoted(value) for key, value in written.items()}
+    for key in written:
+        # the message of a refusal starts with tool.field
+        if bare[key] != written[key] and refused.result.text.startswith(f"{call.name}.{key}:"):
+            return frame(call.id, call.name, bare)
+    return ""
 
 
 def _unquoted(value: str) -> str:

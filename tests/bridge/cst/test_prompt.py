@@ -1,0 +1,49 @@
+"""The prompt that teaches ctl-heredoc."""
+
+from __future__ import annotations
+
+import pytest
+
+from bridge.conversation.frames import CallReady
+from bridge.conversation.stream import TextDelta
+from bridge.cst.heredoc import HeredocCarrier
+from bridge.cst.prompt import example, system_prompt
+from device_tools.catalog import CURRENT_APP, OPEN_APP, PHONE_TOOLS, PRESS_KEY, TAP_ELEMENT
+from device_tools.schema import ToolSpec, arguments_schema, validate
+
+FINISH = ToolSpec("finish", "End the run.", arguments_schema({"success": {"type": "boolean"}}))
+
+
+@pytest.mark.parametrize(
+    "tools", [PHONE_TOOLS, (TAP_ELEMENT,), (OPEN_APP,), (PRESS_KEY, OPEN_APP), (CURRENT_APP,)]
+)
+def test_the_example_is_made_of_valid_calls(tools: tuple[ToolSpec, ...]) -> None:
+    """What the prompt shows passes the parser and the schema of the tools on offer."""
+    shown = example(tools)
+    assert shown in system_prompt(tools)
+    frames = HeredocCarrier().reader(tools, None).feed(TextDelta(shown))
+    calls = [frame.call for frame in frames if isinstance(frame, CallReady)]
+    assert calls
+    for call in calls:
+        validate(next(tool for tool in tools if tool.name == call.name), call.id, call.arguments)
+
+
+def test_every_tool_and_argument_is_listed() -> None:
+    """Names, choices, bounds and what is required."""
+    text = system_prompt(PHONE_TOOLS)
+    for tool in PHONE_TOOLS:
+        assert f"\n{tool.name}: {tool.description}" in text
+    assert "\n  index* integer 1..9999: number of the element" in text
+    assert "\n  direction* up|down|left|right" in text
+
+
+def test_finish_is_mentioned_only_when_it_is_on_offer() -> None:
+    """The prompt names no tool that the turn does not have."""
+    assert "call finish" in system_prompt((*PHONE_TOOLS, FINISH))
+    assert "finish" not in system_prompt(PHONE_TOOLS)
+
+
+def test_the_prompt_stays_short() -> None:
+    """Under 3,600 characters for the phone tools, under 1,400 of them rules."""
+    assert len(system_prompt(PHONE_TOOLS)) < 3600
+    assert len(system_prompt(())) < 1400
