@@ -1,0 +1,100 @@
+"""What the user sees while a run goes on, and the question before a call."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from bridge.cli.common import print_json
+from bridge.policy import Answer
+
+if TYPE_CHECKING:
+    from bridge.store.journal import Listener
+    from device_tools.schema import ToolSpec
+
+WIDTH = 160
+
+
+def progress_listeners(as_json: bool) -> list[Listener]:
+    """JSON Lines on stdout when asked; else lines on stderr, only where that is a terminal."""
+    listeners: list[Listener] = []
+    if as_json:
+        listeners.append(print_json)
+    if sys.stderr.isatty():
+        listeners.append(_print_progress)
+    return listeners
+
+
+def ask_on_terminal(spec: ToolSpec, arguments: Mapping[str, Any]) -> Answer:
+    """Yes, no or always for this run; no terminal means no."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return Answer.NO
+    shown = json.dumps(dict(arguments), ensure_ascii=False)
+    print(
+        f"allow {spec.name} {shown}? [y]es, [n]o, [a]lways: ", end="", file=sys.stderr, flush=True
+    )
+    answers = {"y": Answer.YES, "yes": Answer.YES, "a": Answer.ALWAYS, "always": Answer.ALWAYS}
+    return answers.get(sys.stdin.readline().strip().lower(), Answer.NO)
+
+
+def describe(record: Mapping[str, Any]) -> str:
+    """One line for a person about one event; "" for events that say nothing new."""
+    match record["type"]:
+        case "run_started":
+            return f"run {record['run']}: {record['task']}\n  {_model(record)}"
+        case "assistant_text":
+            return _short(f"  model: {record['text']}")
+        case "call_finished":
+            return _short(f"  {_call(record)}")
+        case "contract_fault":
+            return _short(f"  unreadable reply ({record['kind']}): {record['message']}")
+        case "notice":
+            return _short(f"  note: {record['text']}")
+        case "response_started":
+            return f"turn {record['turn']}"
+        case "response_finished":
+            return f"  reply ended: {record['reason']}{_tokens(record)}{_time(record)}"
+        case "run_finished":
+            return f"{record['status']}: {record['summary']}{_totals(record['totals'])}"
+    return ""
+
+
+def _print_progress(record: Mapping[str, Any]) -> None:
+    if line := describe(record):
+        print(line, file=sys.stderr, flush=True)
+
+
+def _model(record: Mapping[str, Any]) -> str:
+    return f"{record['provider']} {record['model']} on {record['device']}, {record['protocol']}"
+
+
+def _call(record: Mapping[str, Any]) -> str:
+    text = str(record["text"])
+    # the first line of an observation is the title of the screen
+    what = text.split("\n", 1)[0] if record["exit_code"] == 0 else " ".join(text.split())
+    mark = "ok" if record["exit_code"] == 0 else f"{record['outcome']} exit={record['exit_code']}"
+    return f"{record['name']}: {mark}{_time(record)}  {what}"
+
+
+def _tokens(record: Mapping[str, Any]) -> str:
+    if record["input_tokens"] is None:
+        return ""
+    return f", {record['input_tokens']} tokens in, {record['output_tokens'] or 0} out"
+
+
+def _totals(totals: Mapping[str, Any]) -> str:
+    return (
+        f"\n  {totals['turns']} turns, {totals['calls']} calls, "
+        f"{totals['input_tokens']} + {totals['output_tokens']} tokens, {totals['seconds']} s"
+    )
+
+
+def _time(record: Mapping[str, Any]) -> str:
+    return f" ({record['milliseconds'] / 1000:.1f} s)"
+
+
+def _short(line: str) -> str:
+    line = " ".join(line.split("\n"))
+    return line if len(line) <= WIDTH else line[: WIDTH - 1] + "…"

@@ -1,0 +1,76 @@
+"""``bridge run``: one task to its end."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from bridge.cli.common import DeviceOption, JsonFlag, print_error, print_json
+
+Text = Annotated[str, typer.Argument(help="What to do on the phone.", show_default=False)]
+Groups = Annotated[
+    list[str] | None, typer.Option(help="Capability group, may be repeated; only narrows.")
+]
+
+
+def run(
+    task: Text,
+    device: DeviceOption = None,
+    provider: Annotated[str | None, typer.Option(help="demo, openai, ollama, ...")] = None,
+    model: Annotated[str | None, typer.Option(help="Model name at the provider.")] = None,
+    base_url: Annotated[str | None, typer.Option(help="Base URL of the model server.")] = None,
+    protocol: Annotated[str | None, typer.Option(help="How calls travel: ctl-heredoc.")] = None,
+    ask: Annotated[str | None, typer.Option(help="none, sensitive or all.")] = None,
+    max_turns: Annotated[int | None, typer.Option(help="1 to 64.")] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(help="Ceiling on input plus output tokens of the run.")
+    ] = None,
+    allow: Groups = None,
+    deny: Groups = None,
+    as_json: JsonFlag = False,
+) -> None:
+    """Let a model carry out TASK on a phone."""
+    from bridge import config
+    from bridge.cli.common import DEBUG
+    from bridge.cli.progress import ask_on_terminal, progress_listeners
+    from bridge.policy import parse_groups
+    from bridge.run import RunRequest, cancel_on_signals, execute
+    from device_tools.cancel import CancelScope
+
+    flags: dict[str, Any] = {
+        "device": device, "provider": provider, "model": model, "base_url": base_url,
+        "protocol": protocol, "ask": ask, "max_turns": max_turns, "max_tokens": max_tokens,
+    }  # fmt: skip
+    loaded = config.load(flags)
+    request = RunRequest(
+        task,
+        loaded.settings,
+        loaded.home,
+        parse_groups(allow, "--allow") if allow else None,
+        parse_groups(deny or [], "--deny"),
+        ask_on_terminal,
+        DEBUG.get(),
+    )
+    cancel = CancelScope()
+    with cancel_on_signals(cancel):
+        result = execute(request, cancel, progress_listeners(as_json))
+    finished = result.finished
+    if as_json:
+        # the answer belongs to the one who asked; the events above are the redacted record
+        print_json(
+            {
+                "v": 1,
+                "type": "answer",
+                "run": result.run,
+                "status": finished.status.value,
+                "summary": finished.summary,
+                "output": finished.output,
+                "exit_code": finished.exit_code,
+            }
+        )
+    elif not finished.error or finished.error == "model_reported_failure":
+        print(finished.output or finished.summary)
+    else:
+        print_error(finished.summary, finished.advice)
+    raise typer.Exit(finished.exit_code)

@@ -1,0 +1,78 @@
+"""Which phone a command means: an attached one, a running virtual one, or one made for it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from device_tools.adb_server import AdbAddress, choose_serial, list_devices
+
+from device_tools.cancel import CancelScope
+
+if TYPE_CHECKING:
+    from device_tools.virtual.launcher import VirtualHandle
+
+VIRTUAL = "virtual"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A phone that is ready: its serial, the adb server that knows it, where it came from."""
+
+    serial: str
+    address: AdbAddress
+    virtual: bool = False
+
+
+@contextmanager
+def open_target(
+    device: str | None, home: Path, cancel: CancelScope, folder: Path | None = None
+) -> Iterator[Target]:
+    """Find the phone, or start a virtual one that ends with the body (and with this process).
+
+    ``folder`` receives the final state and picture of a phone started here.
+
+    Raises:
+        DeviceError: no such phone, none or several, not ready, adb missing, no virtual phone.
+    """
+    if device == VIRTUAL:
+        with _started_phone(folder) as target:
+            yield target
+        return
+    if device is not None and (running := _running_phone(device, home)) is not None:
+        yield running
+        return
+    from device_tools.adb import ensure_server
+
+    address = AdbAddress.default()
+    ensure_server(address, cancel)
+    yield Target(choose_serial(device, list_devices(address, cancel), address), address)
+
+
+@contextmanager
+def _started_phone(folder: Path | None) -> Iterator[Target]:
+    from device_tools.virtual import launcher
+
+    with tempfile.TemporaryDirectory(prefix="bridge-virtual-") as spare:
+        place = folder or Path(spare)
+        with launcher.start(place, name=place.name, owned=True) as phone:
+            yield _target(phone.handle)
+
+
+def _running_phone(device: str, home: Path) -> Target | None:
+    if not (home / VIRTUAL).is_dir():
+        return None
+    from device_tools.virtual import launcher
+
+    for handle in launcher.list_running(home):
+        if device in (handle.name, handle.serial):
+            return _target(handle)
+    return None
+
+
+def _target(handle: VirtualHandle) -> Target:
+    return Target(handle.serial, AdbAddress("127.0.0.1", handle.adb_port), virtual=True)

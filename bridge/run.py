@@ -1,0 +1,251 @@
+"""Composition root of a run, and its one exception boundary.
+
+Everything a run opens is opened here, in one stack, and closed once; whatever happens, one
+terminal event is stored.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bridge.agent.limits import RunLimits
+from bridge.agent.loop import AgentLoop
+from bridge.agent.turn import Answer
+from bridge.config import Settings, group_switches
+from bridge.conversation.events import Notice, RunFinished, RunStarted, RunStatus
+from bridge.device import open_target
+from bridge.device_lock import hold_device
+from bridge.errors import ConfigurationError, LimitReached
+from bridge.policy import Approver, Policy, refuse_without_terminal
+from bridge.store.journal import Listener, Recorder
+from bridge.store.transcripts import Transcripts
+from bridge.tools import Tools
+from device_tools.cancel import CancelScope
+from device_tools.catalog import PHONE_TOOLS
+from device_tools.errors import BridgeError, Cancelled
+from device_tools.schema import RiskGroup
+
+if TYPE_CHECKING:
+    from bridge.providers.profiles import ProviderSettings
+
+DATABASE = "bridge.db"
+RUNS = "runs"
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """What the user asked for. ``allow`` None means every group that is switched on."""
+
+    task: str
+    settings: Settings
+    home: Path
+    allow: frozenset[RiskGroup] | None = None
+    deny: frozenset[RiskGroup] = frozenset()
+    approve: Approver = refuse_without_terminal
+    debug: bool = False
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """How the run ended, raw: for the terminal of this run only, never for the record."""
+
+    run: str
+    session: str
+    folder: Path
+    finished: RunFinished
+
+
+@dataclass
+class _Progress:
+    """What is known when something fails half-way."""
+
+    loop: AgentLoop | None = None
+    answer: Answer | None = None
+    started: float = field(default_factory=time.monotonic)
+
+    def totals(self) -> dict[str, Any]:
+        loop = self.loop
+        return {
+            "turns": loop.turns if loop else 0,
+            "calls": loop.calls if loop else 0,
+            "input_tokens": loop.input_tokens if loop else 0,
+            "output_tokens": loop.output_tokens if loop else 0,
+            "seconds": round(time.monotonic() - self.started, 2),
+        }
+
+
+class _SystemClock:
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+
+def execute(
+    request: RunRequest, cancel: CancelScope, listeners: Sequence[Listener] = ()
+) -> RunResult:
+    """Run the task to its one terminal result.
+
+    Raises:
+        ConfigurationError: the settings name no usable provider; nothing was started.
+        RecordError: the record cannot be opened or written.
+    """
+    from bridge.providers.profiles import resolve
+
+    provider = provider_settings(request.settings)
+    model = resolve(provider, os.environ).model
+    run, session = new_id("r"), new_id("s")
+    folder = request.home / RUNS / run
+    with closing(Transcripts(request.home / DATABASE)) as transcripts:
+        recorder = Recorder(transcripts, run, session, listeners)
+        device = request.settings.device or "(the only attached phone)"
+        recorder.record(
+            RunStarted(request.task, device, provider.name, model, request.settings.protocol)
+        )
+        finished = _run_guarded(request, provider, run, folder, cancel, recorder)
+        recorder.record(finished)
+    return RunResult(run, session, folder, finished)
+
+
+def provider_settings(settings: Settings) -> ProviderSettings:
+    """The provider part of the settings; there is no silent default for where data goes."""
+    from bridge.providers.profiles import ProviderSettings
+
+    if settings.provider is None:
+        if settings.base_url is None:
+            raise ConfigurationError(
+                "no model provider is configured",
+                advice="name one with --provider; --provider demo needs no key and no model",
+            )
+        return ProviderSettings("custom", settings.base_url, settings.model or "")
+    return ProviderSettings(settings.provider, settings.base_url or "", settings.model or "")
+
+
+def new_id(kind: str) -> str:
+    """A fresh id that sorts by time: ``r-20260131-093015-1f2e3d``."""
+    return f"{kind}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
+
+
+@contextmanager
+def cancel_on_signals(cancel: CancelScope) -> Iterator[None]:
+    """SIGINT and SIGTERM cancel; a second one leaves at once with 130 (the record stays whole,
+    an owned virtual phone ends with its owner)."""
+
+    def on_signal(_number: int, _frame: object) -> None:
+        if cancel.cancelled:
+            os._exit(130)
+        cancel.cancel()
+
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, on_signal) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+
+def _run_guarded(
+    request: RunRequest,
+    provider: ProviderSettings,
+    run: str,
+    folder: Path,
+    cancel: CancelScope,
+    recorder: Recorder,
+) -> RunFinished:
+    progress = _Progress()
+    try:
+        with ExitStack() as stack:
+            _open_and_run(request, provider, run, folder, cancel, recorder, stack, progress)
+    except BridgeError as error:
+        if progress.answer is None:
+            return _ended_by(error, cancel, progress)
+        recorder.record(Notice(0, f"after the answer: {error.message}"))
+    except Exception as error:
+        if request.debug:
+            raise
+        fault = BridgeError(
+            f"internal error: {type(error).__name__}: {error}", advice="run again with --debug"
+        )
+        return _ended_by(fault, cancel, progress)
+    return _answered(progress)
+
+
+def _open_and_run(
+    request: RunRequest,
+    provider: ProviderSettings,
+    run: str,
+    folder: Path,
+    cancel: CancelScope,
+    recorder: Recorder,
+    stack: ExitStack,
+    progress: _Progress,
+) -> None:
+    from device_tools.executor import open_phone_tools
+
+    from bridge.cst.heredoc import HeredocCarrier
+    from bridge.providers.profiles import open_provider
+
+    def note(text: str) -> None:
+        recorder.record(Notice(progress.loop.turns if progress.loop else 0, text))
+
+    settings = request.settings
+    folder.mkdir(parents=True, mode=0o700)
+    model = stack.enter_context(open_provider(provider, cancel, os.environ, on_retry=note))
+    target = stack.enter_context(open_target(settings.device, request.home, cancel, folder))
+    stack.enter_context(hold_device(request.home, target.serial, f"run {run}"))
+    phone = stack.enter_context(open_phone_tools(target.serial, target.address, cancel))
+    note(f"phone {target.serial}")
+    policy = Policy(
+        lambda: group_switches(request.home),
+        request.allow,
+        request.deny,
+        settings.ask,
+        request.approve,
+    )
+    tools = Tools(phone, PHONE_TOOLS, policy, note)
+    limits = RunLimits(turns=settings.max_turns, tokens=settings.max_tokens)
+    progress.loop = AgentLoop(
+        model, HeredocCarrier(), tools, recorder, _SystemClock(), cancel, limits
+    )
+    progress.answer = progress.loop.run(request.task)
+
+
+def _answered(progress: _Progress) -> RunFinished:
+    answer = progress.answer
+    if answer is None:
+        raise AssertionError("a run ends with an answer or an error")
+    status = RunStatus.DONE if answer.success else RunStatus.FAILED
+    return RunFinished(
+        status,
+        0 if answer.success else 1,
+        answer.summary,
+        answer.output,
+        error="" if answer.success else "model_reported_failure",
+        totals=progress.totals(),
+    )
+
+
+def _ended_by(error: BridgeError, cancel: CancelScope, progress: _Progress) -> RunFinished:
+    # a socket closed by cancel may surface as any error of whoever was waiting on it
+    if cancel.cancelled and not isinstance(error, Cancelled):
+        error = Cancelled("cancelled")
+    status = RunStatus.FAILED
+    if isinstance(error, Cancelled):
+        status = RunStatus.CANCELLED
+    elif isinstance(error, LimitReached):
+        status = RunStatus.LIMIT
+    return RunFinished(
+        status,
+        error.exit_code,
+        error.message,
+        error=type(error).__name__,
+        advice=error.advice,
+        totals=progress.totals(),
+    )
