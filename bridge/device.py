@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from device_tools.adb_server import AdbAddress, choose_serial, list_devices
-
 from device_tools.cancel import CancelScope
 
 if TYPE_CHECKING:

@@ -7,6 +7,8 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from bridge import config
+from bridge.run import provider_settings
 from device_tools.adb_server import (
     AdbAddress,
     DeviceEntry,
@@ -14,9 +16,6 @@ from device_tools.adb_server import (
     not_ready,
     server_version,
 )
-
-from bridge import config
-from bridge.run import provider_settings
 from device_tools.cancel import CancelScope
 from device_tools.errors import BridgeError
 

@@ -187,10 +187,9 @@ def _open_and_run(
     stack: ExitStack,
     progress: _Progress,
 ) -> None:
-    from device_tools.executor import open_phone_tools
-
     from bridge.cst.heredoc import HeredocCarrier
     from bridge.providers.profiles import open_provider
+    from device_tools.executor import open_phone_tools
 
     def note(text: str) -> None:
         recorder.record(Notice(progress.loop.turns if progress.loop else 0, text))

@@ -106,12 +106,24 @@ def _order(error: ValidationError) -> tuple[int, str]:
 
 
 def _refusal(spec: ToolSpec, error: ValidationError) -> InvalidCall:
-    name = ".".join(str(part) for part in error.absolute_path)
+    name = ".".join([*(str(part) for part in error.absolute_path), *_named_by_rule(spec, error)])
     known = ", ".join(spec.properties) or "none"
     where = f"{spec.name}.{name}" if name else spec.name
     return InvalidCall(
         f"{where}: {error.message}", field=name, advice=f"arguments of {spec.name}: {known}"
     )
+
+
+def _named_by_rule(spec: ToolSpec, error: ValidationError) -> list[str]:
+    """The field that a rule about the whole object blames: an unknown or a missing one."""
+    if error.absolute_path or not isinstance(error.instance, Mapping):
+        return []
+    if error.validator == "additionalProperties":
+        return [key for key in error.instance if key not in spec.properties][:1]
+    if error.validator == "required":
+        required = spec.parameters["required"]
+        return [key for key in required if f"'{key}'" in error.message][:1]
+    return []
 
 
 class _SpecKey:

@@ -9,10 +9,9 @@ from bridge.cli.common import JsonFlag, print_json
 
 def devices(as_json: JsonFlag = False) -> None:
     """List attached phones and running virtual ones."""
+    from bridge.config import home_folder
     from device_tools.adb import ensure_server
     from device_tools.adb_server import AdbAddress, list_devices
-
-    from bridge.config import home_folder
     from device_tools.cancel import CancelScope
     from device_tools.virtual import launcher
 

@@ -37,12 +37,11 @@ def observe(
     if xml is not None:
         seen = observation_of_dump(_read(xml))
     else:
-        from device_tools.executor import open_phone_tools
-
         from bridge.config import load
         from bridge.device import open_target
         from bridge.run import cancel_on_signals
         from device_tools.cancel import CancelScope
+        from device_tools.executor import open_phone_tools
 
         cancel, loaded = CancelScope(), load({"device": device})
         with (
@@ -131,14 +130,13 @@ def _validated(name: str, args: str) -> ValidCall:
 
 
 def _execute(valid: ValidCall, device: str | None) -> ToolResult:
-    from device_tools.executor import open_phone_tools
-
     from bridge.config import group_switches, load
     from bridge.device import open_target
     from bridge.device_lock import hold_device
     from bridge.run import cancel_on_signals
     from bridge.tools import refusal
     from device_tools.cancel import CancelScope
+    from device_tools.executor import open_phone_tools
 
     cancel, loaded = CancelScope(), load({"device": device})
     if not group_switches(loaded.home).get(valid.spec.group, True):

@@ -23,6 +23,7 @@ app()
 def empty_program(folder: Path) -> Path:
     """The same groups and commands as bridge, with no options and no work."""
     import typer
+
     from bridge.cli.main import app
 
     root = typer.main.get_command(app)

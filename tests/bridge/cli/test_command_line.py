@@ -1,0 +1,141 @@
+"""The program as a user runs it, in its own process; no phone is needed here."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Bridge = Callable[..., "subprocess.CompletedProcess[str]"]
+HEAVY = ("adbutils", "uiautomator2", "PIL", "httpx", "jsonschema", "rich")
+
+
+@pytest.fixture
+def bridge(tmp_path: Path) -> Bridge:
+    """Runs ``python -m bridge ARGS`` with a home folder of its own."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("BRIDGE_")}
+
+    def run(*argv: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "bridge", *argv],
+            env={**kept, "BRIDGE_HOME": str(tmp_path / "home"), **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+
+    return run
+
+
+def test_help_imports_nothing_heavy() -> None:
+    """The help text does not pay for adb, pictures, HTTP or schemas."""
+    code = (
+        "import sys; from bridge.cli.main import main; sys.argv = ['bridge', '--help']\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines()[-1] == "[]"
+    assert "observe" in ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [
+        ('{"x": "12", "y": 3}', "x"),
+        ('{"x": 12, "y": 3, "z": 1}', "z"),
+        ('{"x": 12}', "y"),
+        ('{"x": true, "y": 3}', "x"),
+        ("[1]", ""),
+        ("{", ""),
+    ],
+)
+def test_call_refuses_bad_arguments_before_any_phone(
+    bridge: Bridge, arguments: str, field: str
+) -> None:
+    """A bad call is refused with the field's name and exit 2; no device is looked for."""
+    ran = bridge("call", "tap", "--args", arguments, "--device", "no-such-phone")
+    answer = json.loads(ran.stdout)
+    assert ran.returncode == 2
+    assert answer["outcome"] == "NOT_SENT"
+    assert answer["result"] is None
+    assert answer["error"]["field"] == field
+
+
+def test_call_of_an_unknown_tool_is_refused(bridge: Bridge) -> None:
+    """There is no tool but those listed by bridge tools."""
+    ran = bridge("call", "fly")
+    assert ran.returncode == 2
+    assert "fly" in json.loads(ran.stdout)["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("argv", "word"),
+    [
+        (["run", "--protocol", "xml", "task"], "not available yet"),
+        (["run", "task"], "--provider demo"),
+        (["run", "--provider", "nobody", "task"], "nobody"),
+        (["run", "--provider", "demo", "--max-turns", "65", "task"], "at most 64"),
+        (["run", "--provider", "demo", "--ask", "maybe", "task"], "maybe"),
+        (["run", "--provider", "demo", "--deny", "magic", "task"], "magic"),
+        (["observe", "--xml", "absent.xml"], "absent.xml"),
+    ],
+)
+def test_wrong_usage_is_two_lines_and_exit_2(bridge: Bridge, argv: list[str], word: str) -> None:
+    """Configuration errors say what and what to do, without a traceback, and start nothing."""
+    ran = bridge(*argv)
+    assert ran.returncode == 2, ran.stderr
+    assert word in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert len(ran.stderr.splitlines()) <= 2
+    assert ran.stdout == ""
+
+
+def test_settings_layer_file_environment_and_flags(bridge: Bridge, tmp_path: Path) -> None:
+    """The environment wins over the file, and each value says where it came from."""
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "config.toml").write_text(
+        'provider = "ollama"\nmodel = "a"\n[groups]\nterminal = false\n'
+    )
+    ran = bridge("config", "show", "--json", BRIDGE_MODEL="b")
+    shown = json.loads(ran.stdout)
+    assert shown["settings"]["provider"] == "ollama" and shown["sources"]["provider"] == "file"
+    assert shown["settings"]["model"] == "b" and shown["sources"]["model"] == "environment"
+    assert shown["settings"]["groups"]["terminal"] is False
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [("colour = 1", "colour"), ('api_key = "k"', "environment"), ("max_turns = 1.5", "max_turns")],
+)
+def test_unknown_and_wrong_settings_are_named(
+    bridge: Bridge, tmp_path: Path, text: str, word: str
+) -> None:
+    """A key that is no setting, or a value of the wrong kind, is an error with exit 2."""
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "config.toml").write_text(text + "\n")
+    ran = bridge("config", "show")
+    assert ran.returncode == 2
+    assert word in ran.stderr
+
+
+def test_sessions_of_an_empty_home(bridge: Bridge) -> None:
+    """An empty record lists nothing; an unknown id is an error that says how to find one."""
+    assert bridge("sessions", "list").stdout == ""
+    ran = bridge("sessions", "show", "r-0")
+    assert ran.returncode == 1
+    assert "sessions list" in ran.stderr
+
+
+def test_tools_as_json_lines(bridge: Bridge) -> None:
+    """Each tool is one JSON object with a closed schema."""
+    tools = [json.loads(line) for line in bridge("tools", "--json").stdout.splitlines()]
+    assert {"tap", "observe_screen", "finish"} <= {tool["name"] for tool in tools}
+    assert all(tool["parameters"]["additionalProperties"] is False for tool in tools)
