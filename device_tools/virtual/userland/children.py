@@ -1,0 +1,118 @@
+"""Starting the phone's processes: the code between fork and exec, run as a child of pid 1."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import signal
+import termios
+import tty
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from device_tools.virtual.userland import syscalls as sys_
+from device_tools.virtual.userland.rootfs import SHELL_UID
+
+SHELL = "/system/bin/sh"
+_GROUPS = [1004, 1007, 1011, 1015, 1028, 3001, 3002, 3003, 3006, 3009, 3011]
+
+ENVIRONMENT = {
+    "PATH": "/product/bin:/apex/com.android.runtime/bin:/apex/com.android.art/bin:"
+    "/system_ext/bin:/system/bin:/system/xbin:/odm/bin:/vendor/bin:/vendor/xbin",
+    "HOME": "/",
+    "SHELL": "/bin/sh",
+    "TMPDIR": "/data/local/tmp",
+    "HOSTNAME": "localhost",
+    "USER": "shell",
+    "LOGNAME": "shell",
+    "TERM": "dumb",
+    "ANDROID_ROOT": "/system",
+    "ANDROID_DATA": "/data",
+    "ANDROID_STORAGE": "/storage",
+    "EXTERNAL_STORAGE": "/sdcard",
+}
+
+
+@dataclass(frozen=True)
+class Streams:
+    """Descriptors for 0, 1 and 2 of a new process; ``controlling`` makes 0 its terminal."""
+
+    stdin: int
+    stdout: int
+    stderr: int
+    controlling: bool = False
+
+
+def open_pty(*, raw: bool, separate_ids: bool) -> tuple[int, int]:
+    """A (master, slave) pair of the phone's own devpts, owned by the shell user."""
+    master, slave = os.openpty()
+    if separate_ids:
+        os.fchown(slave, SHELL_UID, SHELL_UID)
+    if raw:
+        tty.setraw(slave)
+    return master, slave
+
+
+def spawn_shell(
+    command: str | None, env: Mapping[str, str], streams: Streams, *, separate_ids: bool
+) -> int:
+    """Start ``sh -c command`` (None: a login shell) in a session of its own; its pid.
+
+    Returns once the shell runs, so that a signal sent next meets its process group.
+    """
+    argv = [SHELL, "-"] if command is None else [SHELL, "-c", command]
+
+    def body() -> int:
+        os.setsid()
+        _attach(streams)
+        become_shell_user(separate_ids)
+        _default_signals()
+        os.execve(SHELL, [os.path.basename(SHELL), *argv[1:]], {**ENVIRONMENT, **env})  # noqa: S606
+
+    running, mark = os.pipe2(os.O_CLOEXEC)
+    pid = fork(body)
+    os.close(mark)
+    os.read(running, 1)  # end of file: exec closed the other copy
+    os.close(running)
+    return pid
+
+
+def fork(body: Callable[[], int]) -> int:
+    """Run ``body`` in a child and end that child with its result, 127 on an OSError."""
+    if pid := os.fork():
+        return pid
+    code = 127
+    try:
+        code = body()
+    except OSError as error:
+        os.write(2, f"{SHELL}: {error.strerror}\n".encode())
+    finally:
+        os._exit(code)
+
+
+def become_shell_user(separate_ids: bool) -> None:
+    """Drop to uid 2000; with a single user id, drop every capability instead."""
+    os.chdir("/")
+    os.umask(0o022)
+    if not separate_ids:
+        sys_.drop_capabilities()
+        return
+    os.setgroups(_GROUPS)
+    os.setresgid(SHELL_UID, SHELL_UID, SHELL_UID)
+    os.setresuid(SHELL_UID, SHELL_UID, SHELL_UID)
+
+
+def _attach(streams: Streams) -> None:
+    # all three are above 2 (pid 1 keeps 0..2 open), so no dup2 can cover another
+    for target, fd in enumerate((streams.stdin, streams.stdout, streams.stderr)):
+        os.dup2(fd, target, inheritable=True)
+    if streams.controlling:
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def _default_signals() -> None:
+    for number in range(1, signal.NSIG):
+        with contextlib.suppress(OSError, ValueError):
+            signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
