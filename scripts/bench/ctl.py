@@ -1,6 +1,6 @@
 """Throughput of the CTL parser on one heredoc value, in 64 KiB chunks and in 20-byte deltas.
 
-    python scripts/bench/ctl.py
+python scripts/bench/ctl.py
 """
 
 from __future__ import annotations
