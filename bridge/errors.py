@@ -21,14 +21,25 @@ class ConfigurationError(BridgeError):
 
 
 class ProviderError(BridgeError):
-    """The model's server failed or broke off. ``retryable`` before the first event only."""
+    """The model's server failed or broke off. ``retryable`` before the first event only.
+
+    ``retry_after``: seconds the server asked to wait, None when it did not say.
+    """
 
     blame = Blame.PROVIDER
     exit_code = 4
 
-    def __init__(self, message: str, *, advice: str = "", retryable: bool = False) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        advice: str = "",
+        retryable: bool = False,
+        retry_after: float | None = None,
+    ) -> None:
         super().__init__(message, advice=advice)
         self.retryable = retryable
+        self.retry_after = retry_after
 
 
 class LimitReached(BridgeError):

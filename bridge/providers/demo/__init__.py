@@ -1,0 +1,1 @@
+"""The demo: a rule-based planner behind a real Chat Completions server; not a model."""

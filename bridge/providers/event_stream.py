@@ -1,0 +1,90 @@
+"""POST that is answered by server-sent events; retried only until the first event arrived."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from itertools import chain, count
+
+from bridge.errors import ProviderError
+from bridge.providers.http import Endpoint, HttpLimits, HttpResponse, post
+from bridge.providers.refusals import from_status, not_a_stream
+from bridge.providers.sse import ServerSentEvent, SseDecoder, SseError
+from device_tools.cancel import CancelScope
+
+
+@contextmanager
+def open_events(
+    endpoint: Endpoint,
+    body: bytes,
+    *,
+    model: str,
+    cancel: CancelScope,
+    limits: HttpLimits,
+    on_retry: Callable[[str], None],
+) -> Iterator[Iterator[ServerSentEvent]]:
+    """Yield the events of the answer. ``on_retry`` is told of each retry in one sentence.
+
+    Raises:
+        ProviderError: at opening after the last attempt, or while iterating.
+        Cancelled: the scope was cancelled.
+    """
+    for attempt in count(1):
+        with ExitStack() as stack:
+            try:
+                response = stack.enter_context(post(endpoint, body, cancel, limits))
+                if response.status in (404, 405) and endpoint.fallback:
+                    endpoint = replace(endpoint, url=endpoint.fallback, fallback="")
+                    stack.close()
+                    response = stack.enter_context(post(endpoint, body, cancel, limits))
+                events = _events(endpoint, response, model, limits)
+                first = _first(events, endpoint)
+            except ProviderError as error:
+                pause = _pause(error, attempt, limits)
+                if pause is None:
+                    raise
+                fault = error.message
+            else:
+                yield chain([first], events)
+                return
+        on_retry(f"{fault}; attempt {attempt + 1} of {limits.attempts} in {pause:g} s")
+        cancel.wait(pause)
+
+
+def _first(events: Iterator[ServerSentEvent], endpoint: Endpoint) -> ServerSentEvent:
+    for event in events:
+        return event
+    raise ProviderError(
+        f"{endpoint.host} closed the stream before the first event",
+        advice="look at the server's log",
+        retryable=True,
+    )
+
+
+def _pause(error: ProviderError, attempt: int, limits: HttpLimits) -> float | None:
+    """Seconds until the next attempt, None when there is none."""
+    if not error.retryable or attempt >= limits.attempts:
+        return None
+    pause = limits.first_pause * 2.0 ** (attempt - 1)
+    if error.retry_after is not None:
+        # an earlier retry would be refused, a much later one is the user's decision
+        pause = max(pause, error.retry_after)
+    return pause if pause <= limits.longest_pause else None
+
+
+def _events(
+    endpoint: Endpoint, response: HttpResponse, model: str, limits: HttpLimits
+) -> Iterator[ServerSentEvent]:
+    if response.status != 200:
+        body = response.body(limits.error_body)
+        raise from_status(endpoint, response.status, response.headers, body, model)
+    kind = response.headers.get("content-type", "text/event-stream")
+    if kind.partition(";")[0].strip().lower() != "text/event-stream":
+        raise not_a_stream(endpoint, response.headers, response.body(limits.error_body))
+    decoder = SseDecoder()
+    try:
+        for chunk in response.chunks():
+            yield from decoder.feed(chunk)
+    except SseError as error:
+        raise ProviderError(f"{endpoint.host} sent a broken answer: {error}") from error
