@@ -2,7 +2,8 @@
 
 An element is a view one can act on, or a text nobody else shows. A view that can be acted on
 takes over the texts below it; a switch inside a clickable row lends its state to the row.
-Numbers follow the reading order of the dump: the app's window first, system bars last.
+Numbers follow the reading order of the dump: the app's window first, system bars last. The
+letter keys of a keyboard are left out.
 """
 
 from __future__ import annotations
@@ -55,7 +56,9 @@ def pick_elements(hierarchy: Hierarchy, screen: Bounds | None = None) -> tuple[E
     candidates: list[_Candidate] = []
     for window, covers in _ordered(hierarchy, area):
         picked = list(_walk(window, area, is_bar=_is_bar(window, area)))
-        candidates += [c for c in _reachable(picked, covers)]
+        if _is_keyboard(window):
+            picked = [c for c in picked if not _is_letter_key(c)]
+        candidates += _reachable(picked, covers)
     return tuple(_element(number, c) for number, c in enumerate(candidates, 1))
 
 
@@ -125,6 +128,11 @@ def _rank(window: Node, area: Bounds) -> int:
 
 def _is_keyboard(window: Node) -> bool:
     return bool(_IME.search(window.package.lower()))
+
+
+def _is_letter_key(candidate: _Candidate) -> bool:
+    """Thirty keys of one character each are noise: typing text has a tool of its own."""
+    return len("".join(candidate.pieces)) <= 1
 
 
 def _is_bar(window: Node, area: Bounds) -> bool:

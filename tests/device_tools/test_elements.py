@@ -96,6 +96,16 @@ def test_views_below_another_window_are_not_offered() -> None:
     assert keyboard_shown(hierarchy)
 
 
+def test_letter_keys_are_not_listed() -> None:
+    """Of a keyboard only the keys with a name remain: text is typed by a tool."""
+    keys = [
+        node("Key", "[0,1500][100,1600]", text="q", clickable="true"),
+        node("Key", "[100,1500][200,1600]", text="↵", content_desc="Enter", clickable="true"),
+    ]
+    keyboard = node("FrameLayout", "[0,1400][1000,2000]", *keys, package="com.a.inputmethod.latin")
+    assert lines(keyboard) == ['[1] item "↵, Enter"']
+
+
 def test_a_dialog_lies_on_the_window_it_overlaps_in_any_order() -> None:
     """The smaller window is on top, whichever the dump lists first."""
     under = node("Button", "[100,900][900,1000]", text="under", clickable="true")
