@@ -271,7 +271,12 @@ def _role(node: Node, actions: tuple[str, ...]) -> str:
 def _own_texts(node: Node) -> list[str]:
     # a password is shown as dots, and even their number is nobody's business
     text = "" if node.has("password") else _clean(node.text)
-    return _unique([text, _clean(node.description)])
+    description = _clean(node.description)
+    is_symbol = not any(letter.isalnum() for letter in text)
+    longer = len(description) > len(text) and text.casefold() in description.casefold()
+    if description and (is_symbol or longer):
+        return [description]
+    return _unique([text, description])
 
 
 def _clean(text: str) -> str:
@@ -281,13 +286,17 @@ def _clean(text: str) -> str:
 
 
 def _unique(texts: list[str]) -> list[str]:
-    """Without empty ones and ones that an earlier or longer one contains."""
+    """Without empty ones and ones that an earlier one says already; the first stays first."""
     kept: list[str] = []
     for text in texts:
-        if not text or any(text.casefold() in other.casefold() for other in kept):
-            continue
-        kept = [other for other in kept if other.casefold() not in text.casefold()] + [text]
+        if text and not any(_says(other.casefold(), text.casefold()) for other in kept):
+            kept.append(text)
     return kept
+
+
+def _says(longer: str, text: str) -> bool:
+    # short words such as "on" are inside many others by chance
+    return text == longer or (len(text) >= 4 and text in longer)
 
 
 def _reachable(picked: list[_Candidate], covers: list[Bounds]) -> Iterator[_Candidate]:

@@ -81,6 +81,16 @@ def test_text_and_description_are_not_repeated() -> None:
     ]
 
 
+def test_a_row_keeps_its_title_in_front() -> None:
+    """A summary that contains the title does not replace it: the title identifies the row."""
+    texts = [
+        node("TextView", "[0,0][500,50]", text="Apps"),
+        node("TextView", "[0,50][500,100]", text="Installed apps"),
+    ]
+    (row_element,) = elements(node("LinearLayout", "[0,0][1000,100]", *texts, clickable="true"))
+    assert (row_element.name, row_element.label) == ("Apps", "Apps, Installed apps")
+
+
 def test_views_below_another_window_are_not_offered() -> None:
     """A view wholly below a keyboard is left out; a half covered one is tapped beside it."""
     app = node(
@@ -103,7 +113,7 @@ def test_letter_keys_are_not_listed() -> None:
         node("Key", "[100,1500][200,1600]", text="↵", content_desc="Enter", clickable="true"),
     ]
     keyboard = node("FrameLayout", "[0,1400][1000,2000]", *keys, package="com.a.inputmethod.latin")
-    assert lines(keyboard) == ['[1] item "↵, Enter"']
+    assert lines(keyboard) == ['[1] item "Enter"']
 
 
 def test_a_dialog_lies_on_the_window_it_overlaps_in_any_order() -> None:
