@@ -6,13 +6,15 @@ The adb daemon knows the phone's model only as a ``Framework`` and a ``PortHandl
 
 from __future__ import annotations
 
-import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-PortHandler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+if TYPE_CHECKING:  # the phone's first process imports this module, and asyncio is most of its size
+    import asyncio
+
+PortHandler = Callable[["asyncio.StreamReader", "asyncio.StreamWriter"], Awaitable[None]]
 """Serves one connection to a TCP port of the phone; returns when it is done with it."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import resource
 import signal
 import termios
 import tty
@@ -15,6 +16,9 @@ from device_tools.virtual.userland import syscalls as sys_
 from device_tools.virtual.userland.rootfs import SHELL_UID
 
 SHELL = "/system/bin/sh"
+MAX_PROCESSES = 1024
+"""Of the shell user of one phone, so that a runaway script cannot fill the host."""
+
 _GROUPS = [1004, 1007, 1011, 1015, 1028, 3001, 3002, 3003, 3006, 3009, 3011]
 
 ENVIRONMENT = {
@@ -95,6 +99,7 @@ def become_shell_user(separate_ids: bool) -> None:
     """Drop to uid 2000; with a single user id, drop every capability instead."""
     os.chdir("/")
     os.umask(0o022)
+    resource.setrlimit(resource.RLIMIT_NPROC, (MAX_PROCESSES, MAX_PROCESSES))
     if not separate_ids:
         sys_.drop_capabilities()
         return

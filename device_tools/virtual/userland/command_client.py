@@ -46,7 +46,7 @@ def script(*, mksh: bool, socket: str) -> str:
         "WRITE": "print -rn --" if mksh else "printf %s",
         "NUL": r"print -n '\0000'" if mksh else r"printf '\0'",
         "UNESCAPE": "print -n --" if mksh else "printf %b",
-        "NETCAT": "nc",
+        "NETCAT": "/system/bin/toybox nc",  # busybox's nc knows no unix sockets
         "SOCKET": socket,
         "NO_ANSWER": str(NO_ANSWER),
     }

@@ -71,6 +71,16 @@ def test_no_capability_is_left() -> None:
     assert out.split() == [b"CapEff:", b"0000000000000000"]
 
 
+def test_processes_and_storage_are_limited() -> None:
+    """The shell cannot fork without end, and the phone's storage has a size."""
+
+    async def scenario(phone: PhoneUserland) -> None:
+        _, out, _ = await shell(phone, "grep 'Max processes' /proc/self/limits; df -h / | tail -1")
+        assert b"1024" in out and b"1.0G" in out
+
+    in_phone(scenario)
+
+
 def test_toybox_and_busybox_commands_work() -> None:
     """Commands of toybox and those it lacks are there; su and reboot are not."""
 
