@@ -7,11 +7,28 @@ phone numbers must stay: a number is a one-time code only next to a word that sa
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 MAX_AFTER = 48
 MAX_BEFORE = 34
+LONGEST_CODE = 16
+
+# Plain substrings without which a pattern cannot match: most screens are done with these.
+_TOKEN_MARKS = (
+    "-----begin", "sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_",
+    "github_pat_", "glpat-", "akia", "asia", "aiza", "xox", "hf_", "eyj", "bearer", "basic", "://",
+    "wifi:",
+)  # fmt: skip
+_ASSIGNED_MARKS = (
+    "passw", "pwd", "passphrase", "psk", "key", "secret", "token", "密码", "密碼",
+)  # fmt: skip
+_WORD_MARKS = (
+    "code", "otp", "one-time", "one time", "tan", "pin", "2fa", "码", "碼", "口令", "コード", "番号",
+    "ワンタイム", "인증", "보안", "확인", "일회용", "код", "одноразов", "пароль", "código", "codigo",
+    "clave", "contraseña", "senha", "رمز", "كود", "सत्यापन", "ओटीपी", "लॉगिन", "einmal",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -25,12 +42,12 @@ class Secret:
 
 _TOKENS = re.compile(
     r"(?P<pem>-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|\Z))"
-    r"|(?P<key>\b(?:sk|pk|rk)[-_](?:[A-Za-z0-9]+[-_])*[A-Za-z0-9_\-]{16,}"
+    r"|(?P<key>\b(?:sk|pk|rk)[-_](?=[A-Za-z_\-]*\d)[A-Za-z0-9_\-]{16,}"
     r"|\bgh[opusr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}|\bglpat-[A-Za-z0-9_\-]{16,}"
     r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_\-]{30,}|\bxox[abprs]-[A-Za-z0-9\-]{10,}"
     r"|\bhf_[A-Za-z0-9]{20,}|\beyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]*)"
     r"|\b(?:Bearer|Basic)\s+(?P<bearer>[A-Za-z0-9+/=._~\-]{12,})"
-    r"|[a-z][a-z0-9+.\-]*://[^\s/:@\"]*:(?P<url>[^\s/@\"]+)@"
+    r"|\b[a-z][a-z0-9+.\-]{1,20}://[^\s/:@\"]*:(?P<url>[^\s/@\"]+)@"
     r"|\bWIFI:[^\n\"]*?\bP:(?P<wifi>[^;\n\"]+);",
     re.DOTALL | re.IGNORECASE,
 )
@@ -47,7 +64,7 @@ _WORDS = re.compile(
     r"verification\s+code|verify\s+code|security\s+code|authentication\s+code|auth\s+code"
     r"|confirmation\s+code|access\s+code|log-?\s?in\s+code|sign-?\s?in\s+code|passcode|\b2fa\b"
     r"|\botp\b|one[- ]time\s+(?:pass\w*|code|pin)|\b(?:m|sms|push)?-?tan\b"
-    r"|\byour\s+(?:[\w’'\-]+\s+){0,3}?(?:code|pin)\b|\b(?:code|pin)\s+is\b|\d-digit\s+code"
+    r"|\byour\s+(?:[\w’'\-]+\s+){0,3}?(?:code|pin)\b|\b(?:code|pin)(?:\s+is\b|\s?[:：])|\d-digit\s+code"
     r"|\benter\s+(?:the|this)\s+code"
     r"|验证码|驗證碼|校验码|動態密碼|动态密码|动态码|动态口令|认证码|安全码|一次性密码|短信口令"
     r"|認証コード|認証番号|確認コード|確認番号|本人確認番号|ワンタイム\w*|セキュリティコード"
@@ -89,7 +106,12 @@ _PHONE_BEFORE = re.compile(r"\+\d[\d \-]*$")
 
 def find_secrets(text: str) -> list[Secret]:
     """Every secret span of ``text``, in order, never overlapping."""
-    found = [*_find_tokens(text), *_find_assigned(text), *_find_codes(text)]
+    lower = text.lower()
+    found = [
+        *_find_tokens(text, lower),
+        *_find_assigned(text, lower),
+        *_find_codes(text, lower),
+    ]
     found.sort(key=lambda secret: (secret.start, -secret.end))
     kept: list[Secret] = []
     for secret in found:
@@ -98,14 +120,18 @@ def find_secrets(text: str) -> list[Secret]:
     return kept
 
 
-def _find_tokens(text: str) -> Iterator[Secret]:
+def _find_tokens(text: str, lower: str) -> Iterator[Secret]:
+    if not any(mark in lower for mark in _TOKEN_MARKS):
+        return
     for match in _TOKENS.finditer(text):
         for kind, value in match.groupdict().items():
             if value is not None:
                 yield Secret(match.start(kind), match.end(kind), "key" if kind != "url" else kind)
 
 
-def _find_assigned(text: str) -> Iterator[Secret]:
+def _find_assigned(text: str, lower: str) -> Iterator[Secret]:
+    if not any(mark in lower for mark in _ASSIGNED_MARKS):
+        return
     for match in _ASSIGNED.finditer(text):
         value = match["value"]
         # after a colon a plain word is mostly a label of the screen ("Password: forgotten?")
@@ -114,17 +140,21 @@ def _find_assigned(text: str) -> Iterator[Secret]:
             yield Secret(match.start("value"), match.end("value"), "password")
 
 
-def _find_codes(text: str) -> Iterator[Secret]:
+def _find_codes(text: str, lower: str) -> Iterator[Secret]:
+    """For each announcing word the nearest number that can be its code."""
+    if not any(mark in lower for mark in _WORD_MARKS):
+        return
     words = [word for word in _WORDS.finditer(text) if not _is_other_word(text, word)]
     if not words:
         return
     candidates = [match for match in _CANDIDATE.finditer(text) if not _is_other(text, match)]
+    starts = [match.start() for match in candidates]
     taken: set[int] = set()
     for word in words:
-        best = min(
-            (near for match in candidates if (near := _distance(text, word, match)) is not None),
-            default=None,
-        )
+        first = bisect_left(starts, word.start() - MAX_BEFORE - LONGEST_CODE)
+        last = bisect_right(starts, word.end() + MAX_AFTER)
+        nearby = (_distance(text, word, match) for match in candidates[first:last])
+        best = min((near for near in nearby if near is not None), default=None)
         if best is not None and best[1] not in taken:
             taken.add(best[1])
             yield Secret(best[1], best[2], "code")
