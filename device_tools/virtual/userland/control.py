@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import array
 import json
+import os
 import socket
 from collections.abc import Sequence
 from typing import Any
@@ -35,9 +36,10 @@ def send(sock: socket.socket, message: Message, descriptors: Sequence[int] = ())
 
 def receive(sock: socket.socket) -> tuple[Message | None, list[int]]:
     """The next message and its descriptors (close-on-exec); None at the end."""
-    data, descriptors, _, _ = socket.recv_fds(
-        sock, MAX_PACKET, MAX_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC
-    )
+    data, descriptors, _, _ = socket.recv_fds(sock, MAX_PACKET, MAX_DESCRIPTORS)
+    for descriptor in descriptors:
+        # recv_fds ignores its flags (MSG_CMSG_CLOEXEC) in Python 3.11
+        os.set_inheritable(descriptor, False)
     if not data:
         return None, list(descriptors)
     message: Message = json.loads(data.decode("utf-8", "surrogateescape"))

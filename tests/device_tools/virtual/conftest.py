@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib.util
 import os
+import queue
 import shutil
 import subprocess
 import threading
@@ -14,10 +16,12 @@ from pathlib import Path
 
 import pytest
 
+from device_tools.errors import BridgeError, VirtualPhoneError
 from device_tools.virtual.adb_server import start_server
 from device_tools.virtual.daemon import start_daemon
 from device_tools.virtual.files import make_tree
 from device_tools.virtual.ports import CommandResult, Files
+from device_tools.virtual.userland import phone_userland
 
 PICTURE = b"\x89PNG\r\n" + bytes(range(256)) * 8000
 
@@ -66,31 +70,64 @@ def _adb_programs() -> list[str]:
     return [path for path in [*bundled, shutil.which("adb") or ""] if os.path.isfile(path)]
 
 
-@pytest.fixture(scope="session", params=_adb_programs(), ids=lambda path: Path(path).parent.name)
-def attached(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Attached]:
-    """Once with the adb that adbutils brings, once with the system's."""
-    folder = tmp_path_factory.mktemp("daemon")
-    ready: list[Attached] = []
-    started = threading.Event()
+@contextlib.contextmanager
+def _serving(folder: Path, adb: str, *, with_userland: bool) -> Iterator[Attached]:
+    """The daemon's loop in a thread of its own, attached to a server of ``adb``."""
+    ready: queue.Queue[Attached | BaseException] = queue.Queue()
     stop = asyncio.Event()
     loop = asyncio.new_event_loop()
 
     async def serve() -> None:
-        daemon = await start_daemon(SmallFramework(), pong, make_tree(folder / "files"))
-        server = await start_server(folder / "adb", request.param)
-        serial = await server.connect(daemon.port)
-        ready.append(Attached(request.param, serial, server.port, daemon.port))
-        started.set()
-        await stop.wait()
-        await server.stop()
-        await daemon.stop()
+        async with contextlib.AsyncExitStack() as stack:
+            userland = await phone_userland.start() if with_userland else None
+            if userland:
+                stack.push_async_callback(userland.close)
+            directory = make_tree(folder / "files")
+            daemon = await start_daemon(SmallFramework(), pong, directory, userland)
+            stack.push_async_callback(daemon.stop)
+            server = await start_server(folder / "adb", adb)
+            stack.push_async_callback(server.stop)
+            serial = await server.connect(daemon.port)
+            ready.put(Attached(adb, serial, server.port, daemon.port))
+            await stop.wait()
 
-    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
+    def work() -> None:
+        try:
+            loop.run_until_complete(serve())
+        except BridgeError as error:
+            ready.put(error)
+
+    thread = threading.Thread(target=work)
     thread.start()
-    assert started.wait(20)
-    yield ready[0]
-    loop.call_soon_threadsafe(stop.set)
-    thread.join(20)
-    loop.close()
+    attached = ready.get(timeout=30)
+    try:
+        if not isinstance(attached, Attached):
+            raise attached
+        yield attached
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join(20)
+        loop.close()
+
+
+@pytest.fixture(scope="session", params=_adb_programs(), ids=lambda path: Path(path).parent.name)
+def attached(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Attached]:
+    """Without a userland; once with the adb that adbutils brings, once with the system's."""
+    with _serving(tmp_path_factory.mktemp("d"), request.param, with_userland=False) as attached:
+        yield attached
+
+
+@pytest.fixture(scope="session", params=_adb_programs(), ids=lambda path: Path(path).parent.name)
+def with_shell(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Attached]:
+    """With a real shell in namespaces; skips where there are none."""
+    if reason := phone_userland.available():
+        pytest.skip(reason)
+    try:
+        with _serving(tmp_path_factory.mktemp("s"), request.param, with_userland=True) as attached:
+            yield attached
+    except VirtualPhoneError as error:
+        pytest.skip(error.message)
