@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 
 from device_tools.virtual.ports import CommandResult, Files, Framework
 from device_tools.virtual.userland.command_client import NO_ANSWER, answer_head
@@ -20,9 +20,9 @@ _PIECE = 256 * 1024
 
 
 class CommandServer:
-    """Serves a listening unix socket until closed. ``files`` gives the tree to use, each time."""
+    """Serves a listening unix socket until closed."""
 
-    def __init__(self, framework: Framework, files: Callable[[], Awaitable[Files]]) -> None:
+    def __init__(self, framework: Framework, files: Files) -> None:
         self._framework = framework
         self._files = files
         self._server: asyncio.AbstractServer | None = None
@@ -64,7 +64,7 @@ class CommandServer:
             service = argv[1] if argv[0] == "cmd" and len(argv) > 1 else argv[0]
             text = f"cmd: Can't find service: {service}\n"
             return CommandResult(stderr=text.encode("utf-8", "surrogateescape"), code=NO_ANSWER)
-        return await self._framework.run(argv, stdin, await self._files())
+        return await self._framework.run(argv, stdin, self._files)
 
 
 def parse_request(request: bytes) -> tuple[list[str], bytes]:

@@ -13,7 +13,7 @@ import struct
 import subprocess
 import sys
 import termios
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from device_tools.errors import VirtualPhoneError
 from device_tools.virtual.ports import Files, Framework, WindowSize
@@ -67,9 +67,7 @@ class PhoneUserland:
         self._closed = False
         asyncio.get_running_loop().add_reader(self._control, self._receive)
 
-    async def serve_commands(
-        self, framework: Framework, files: Callable[[], Awaitable[Files]]
-    ) -> None:
+    async def serve_commands(self, framework: Framework, files: Files) -> None:
         """From now on ``getprop`` and its like inside the phone reach the framework."""
         self._commands = CommandServer(framework, files)
         await self._commands.start(self._started.commands)

@@ -48,11 +48,7 @@ def in_phone(scenario: Callable[[PhoneUserland], Awaitable[T]]) -> T:
     async def main() -> T:
         userland = await phone_userland.start()
         try:
-            with closing(SocketFiles(await userland.sync_socket())) as tree:
-
-                async def files() -> Files:
-                    return tree
-
+            with closing(SocketFiles(await userland.sync_socket())) as files:
                 await userland.serve_commands(EchoFramework(), files)
                 async with asyncio.timeout(LIMIT):
                     return await scenario(userland)
