@@ -118,6 +118,10 @@ HANDWRITTEN = (
     Stream("two separators", b"call c1 t\narg n 1\na\n\nend\n", 0, "unexpected_line", True),
     Stream("inline in ctl", b"call c1 t\narg n 7 apples\narg m -7\nend\n", 1, "", True),
     Stream("heredoc in ctl", doc(b"12\n"), 1, "", True),
+)
+
+BOUNDS = (
+    Stream("64 calls", b"".join(b"call i%d t\nend\n" % n for n in range(64)), 64),
     Stream("65 calls", b"".join(b"call i%d t\nend\n" % n for n in range(65)), 64, "limit"),
     Stream(
         "65 arguments",
