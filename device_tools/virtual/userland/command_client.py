@@ -1,7 +1,7 @@
 """The program behind getprop, dumpsys, input, ... inside the phone: one small shell script.
 
 It asks the daemon over a unix socket. Request: the number of arguments (with the name it was called
-by) and the arguments, each ended by NUL, then the caller's stdin where the command reads it.
+by), its folder and the arguments, each ended by NUL, then its stdin where the command reads it.
 Answer: one line ``CODE ERRORTEXT`` with the text in ``\\0ooo`` escapes, then stdout as it is; so
 stdout is binary-safe and needs no decoder, and the exit code is known before the last byte.
 """
@@ -11,8 +11,8 @@ from __future__ import annotations
 PROGRAM = "cmd"
 NAMES = (
     PROGRAM,
-    "am", "app_process", "bmgr", "bugreportz", "content", "dumpsys", "getprop", "ime", "input",
-    "logcat", "monkey", "pm", "ps", "screencap", "screenrecord", "service", "setprop",
+    "am", "app_process", "bugreportz", "content", "dumpsys", "getprop", "ifconfig", "ime", "input",
+    "ip", "logcat", "monkey", "pm", "ps", "screencap", "screenrecord", "service", "setprop",
     "settings", "svc", "uiautomator", "wm",
 )  # fmt: skip
 NO_ANSWER = 20
@@ -27,7 +27,7 @@ case "$name $1" in
 "content write") stdin=1;;
 esac
 {
-  WRITE "$(($# + 1))"; NUL; WRITE "$name"; NUL
+  WRITE "$(($# + 1))"; NUL; WRITE "$PWD"; NUL; WRITE "$name"; NUL
   for argument; do WRITE "$argument"; NUL; done
   if [ -n "$stdin" ]; then cat; fi
 } | NETCAT -U SOCKET 2>/dev/null | {

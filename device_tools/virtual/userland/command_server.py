@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import socket
 from collections.abc import Sequence
 
@@ -16,6 +17,7 @@ MAX_ARGUMENTS = 4096
 MAX_REQUEST = 512 * 1024 * 1024
 """Bytes of arguments and stdin (an app package) of one command."""
 
+_FIRST_FILE_WORD = {"screencap": 1, "uiautomator": 2}
 _PIECE = 256 * 1024
 
 
@@ -68,14 +70,26 @@ class CommandServer:
 
 
 def parse_request(request: bytes) -> tuple[list[str], bytes]:
-    """(argv, stdin) of what the client script sent; no argv when it is malformed."""
+    """(argv, stdin) of what the client script sent; no argv when it is malformed.
+
+    The framework knows no current folder, so the file it is to write becomes absolute here.
+    """
     count, _, rest = request.partition(b"\0")
     if not count.isdigit() or not 0 < int(count) <= MAX_ARGUMENTS:
         return [], b""
-    *words, stdin = rest.split(b"\0", int(count))
+    folder, *words, stdin = rest.split(b"\0", int(count) + 1)
     if len(words) != int(count):
         return [], b""
-    return [word.decode("utf-8", "surrogateescape") for word in words], stdin
+    argv = [os.fsdecode(word) for word in words]
+    return _absolute(argv, os.fsdecode(folder)), stdin
+
+
+def _absolute(argv: list[str], folder: str) -> list[str]:
+    first = _FIRST_FILE_WORD.get(argv[0], len(argv))
+    return argv[:first] + [
+        word if word.startswith("-") or before == "-d" else os.path.join(folder, word)
+        for before, word in zip(argv[first - 1 :], argv[first:], strict=False)
+    ]
 
 
 async def _everything(reader: asyncio.StreamReader) -> bytes:

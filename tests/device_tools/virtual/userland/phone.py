@@ -21,9 +21,8 @@ EVERY_BYTE = bytes(range(256)) * 4096
 
 T = TypeVar("T")
 
-needs_userland = pytest.mark.skipif(
-    phone_userland.available() != "", reason=phone_userland.available() or "-"
-)
+_MISSING = phone_userland.available()
+needs_userland = pytest.mark.skipif(_MISSING != "", reason=_MISSING or "-")
 
 
 class EchoFramework:

@@ -49,7 +49,7 @@ def test_a_command_writes_into_the_phones_files() -> None:
     """What the framework writes is there for the shell, owned by its user."""
 
     async def scenario(phone: PhoneUserland) -> None:
-        command = "uiautomator dump /sdcard/w.xml; cat /sdcard/w.xml; test -O /sdcard/w.xml"
+        command = "cd /sdcard; uiautomator dump w.xml; cat /sdcard/w.xml; test -O /sdcard/w.xml"
         assert await shell(phone, command) == (0, b"dumped\n<hierarchy/>", b"")
 
     in_phone(scenario)
