@@ -199,20 +199,19 @@ def transport_error(serial: str, reason: str) -> DeviceError:
 
 @contextmanager
 def client_errors(
-    phone: AdbPhone, limit: Limit, make: Callable[[str], DeviceError]
+    phone: AdbPhone, limit: Limit, own: type[Exception], make: Callable[[str], DeviceError]
 ) -> Iterator[None]:
-    """Around calls into uiautomator2: its errors and those below it become ours.
+    """Around calls into a client library: its errors and those below it become ours.
 
-    ``make`` builds the error for what the client itself reports.
+    ``make`` builds the error for what the library reports as ``own``.
     """
     from adbutils import AdbError
-    from uiautomator2.exceptions import BaseException as ClientError
 
     try:
         with phone.cancel.closing(phone.hang_up):
             yield
-    except (ClientError, AdbError, OSError, EOFError) as error:
-        phone.cancel.check(Outcome.NOT_SENT)
+    except (own, AdbError, OSError, EOFError) as error:
+        phone.cancel.check()
         if isinstance(error, TimeoutError):
             raise DeviceTimeout(f"{limit.name} took longer than {limit.seconds:g} s") from error
         if isinstance(error, OSError | EOFError):

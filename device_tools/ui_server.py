@@ -166,8 +166,9 @@ class UiServer:
 
     def _launch(self) -> None:
         import uiautomator2
+        from uiautomator2.exceptions import BaseException as ClientError
 
-        with client_errors(self.phone, limits.UI_PING, _launch_error):
+        with client_errors(self.phone, limits.UI_PING, ClientError, _launch_error):
             if self._client is None:
                 self._client = uiautomator2.connect(self.phone.client_device(), port=PORT)
             else:
