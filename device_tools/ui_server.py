@@ -154,11 +154,12 @@ class UiServer:
 
     def _stop_running(self) -> None:
         """End a server that answers but cannot work, and wait until it has."""
+        if self._client is not None:
+            # also when it is dead already: the stream that launched it is still open here
+            _stop_quietly(self._client)
         if not self._alive():
             return
         deadline = Deadline(limits.UI_STOP)
-        if self._client is not None:
-            _stop_quietly(self._client)
         with contextlib.suppress(DeviceError):
             self._http("GET", "/stop", b"", limits.UI_STOP)
         while self._alive():
