@@ -95,3 +95,16 @@ def test_the_phones_root_is_never_the_hosts() -> None:
     outside = [line[1] for line in (*plan.uid, *plan.gid)]
     assert 0 not in outside
     assert plan.uid[0][0] == 0
+
+
+@needs_userland
+def test_a_masked_proc_is_named_with_the_remedy() -> None:
+    """Where the kernel refuses the phone's /proc, the reason says so and nothing is left."""
+    if os.getuid() != 0:
+        pytest.skip("only root can mask a part of /proc")
+    code = "from device_tools.virtual.userland import phone_userland as p; print(p.available())"
+    masked = 'mount -t tmpfs none /proc/fs && exec "$@"'
+    argv = ["unshare", "-m", "sh", "-c", masked, "-", sys.executable, "-c", code]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=True)
+    assert "mount proc" in done.stdout and "unmasked /proc" in done.stdout
+    assert done.stderr == ""
