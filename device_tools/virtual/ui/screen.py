@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import io
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from device_tools.virtual.apps import permission
@@ -52,9 +54,13 @@ class TouchScreen:
         )
 
     def picture(self) -> Image.Image:
+        return self.picture_job()()
+
+    def picture_job(self) -> Callable[[], Image.Image]:
+        """What draws the screen as it is now; may run in another thread."""
         from device_tools.virtual.ui.picture import draw
 
-        return draw(self.windows(), self.display, screen_on=self.state.screen_on)
+        return partial(draw, self.windows(), self.display, screen_on=self.state.screen_on)
 
     # -- touching ---------------------------------------------------------------------------
 
@@ -193,3 +199,10 @@ def _innermost(node: Node, x: float, y: float) -> list[Node]:
         if child.bounds.has(x, y):
             return [*_innermost(child, x, y), node]
     return [node]
+
+
+def png(job: Callable[[], Image.Image]) -> bytes:
+    """The picture as a PNG file; may run in another thread."""
+    out = io.BytesIO()
+    job().save(out, "PNG", compress_level=1)
+    return out.getvalue()

@@ -131,7 +131,7 @@ def shade(state: PhoneState) -> Window:
             )
         )
     root = View(
-        Rect(0, 0, WIDTH, HEIGHT - NAV_BAR),
+        Rect(0, 0, WIDTH, HEIGHT),
         FRAME,
         rid="notification_panel",
         children=tuple(children),

@@ -305,5 +305,7 @@ def dialog(page: Page, title: str, buttons: Sequence[View], top: int, bottom: in
         rid="permission_message",
         style=Style(color=look.text, size=52, align="center"),
     )
-    root = View(frame, FRAME, children=(label, *buttons), style=Style(fill=look.surface, radius=72))
+    card = View(frame, FRAME, children=(label, *buttons), style=Style(fill=look.surface, radius=72))
+    # the whole screen: a dialog also takes the touches beside it
+    root = View(Rect(0, 0, WIDTH, HEIGHT), FRAME, children=(card,))
     return Window(page.screen.package, page.screen.component, root)
