@@ -123,8 +123,7 @@ def ps(screen: TouchScreen, args: Sequence[str]) -> CommandResult:
     rows.append(("shell", 9001, "ps"))
     head = "USER           PID  PPID     VSZ    RSS WCHAN            ADDR S NAME"
     lines = [
-        f"{user:<12} {pid:>5} {1 if pid > 2 else 0:>5} {68696:>7} {2864:>6} 0 {0:>19} S "
-        f"{name}"
+        f"{user:<12} {pid:>5} {1 if pid > 2 else 0:>5} {68696:>7} {2864:>6} 0 {0:>19} S {name}"
         for user, pid, name in rows
     ]
     return out("\n".join([head, *lines]))
