@@ -1,0 +1,44 @@
+"""The records the apps of the virtual phone keep."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass
+class Message:
+    text: str
+    time: str
+    mine: bool = False
+
+
+@dataclass
+class Thread:
+    """A conversation, newest message last."""
+
+    name: str
+    number: str
+    messages: list[Message]
+    unread: bool = False
+
+
+@dataclass
+class Note:
+    title: str
+    body: str
+
+
+@dataclass
+class Contact:
+    name: str
+    phone: str
+
+
+@dataclass
+class Notification:
+    """``thread`` is the conversation it opens ("" = nothing)."""
+
+    package: str
+    title: str
+    text: str
+    thread: str = ""
