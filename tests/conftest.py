@@ -13,7 +13,7 @@ from device_tools.virtual.launcher import VirtualPhone
 
 @pytest.fixture
 def virtual_phone(tmp_path: Path) -> Iterator[VirtualPhone]:
-    """A fresh phone for one test; ``.handle`` has serial and adb_port, ``.state()`` its counters."""
+    """A fresh phone for one test; ``.handle`` has serial and adb_port, ``.state()`` counters."""
     with launcher.start(tmp_path / "phone", name="test") as phone:
         yield phone
 

@@ -94,11 +94,11 @@ class AdbServer:
             return "missing"
 
 
-async def start_server(home: Path, adb: str = "") -> AdbServer:
+async def start_server(home: Path, adb: str = "", port: int = 0) -> AdbServer:
     """Start a server that ends with this process, even after kill -9 (on Linux). ``adb`` is the
-    program, default ``find_adb()``. Raises AdbUnavailable."""
+    program, default ``find_adb()``; ``port`` 0 picks a free one. Raises AdbUnavailable."""
     adb = adb or find_adb()
-    port = _free_port()
+    port = port or _free_port()
     process = await asyncio.create_subprocess_exec(
         adb,
         "-P",

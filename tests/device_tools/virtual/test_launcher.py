@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -125,6 +126,26 @@ def test_killing_the_phone_leaves_no_process(virtual_phone: VirtualPhone) -> Non
     assert len(family) > 1
     os.kill(virtual_phone.handle.pid, signal.SIGKILL)
     assert _soon(lambda: not any(_running(pid) for pid in family - {virtual_phone.handle.pid}))
+
+
+def test_a_killed_adb_server_comes_back(virtual_phone: VirtualPhone) -> None:
+    """After kill -9 of its adb server the phone is attached again on the same port."""
+    for pid in _family(virtual_phone.handle.pid):
+        if "nodaemon" in Path(f"/proc/{pid}/cmdline").read_text():
+            os.kill(pid, signal.SIGKILL)
+
+    def attached() -> bool:
+        # asked by hand: adb and adbutils would start a server of their own
+        try:
+            with socket.create_connection(("127.0.0.1", virtual_phone.handle.adb_port), 5) as sock:
+                sock.sendall(b"000chost:devices")
+                return b"\tdevice\n" in sock.makefile("rb").read()
+        except ConnectionError:
+            return False
+
+    assert _soon(lambda: not attached(), 2)
+    assert _soon(attached)
+    assert _shell(virtual_phone, "wm size").startswith("Physical size: ")
 
 
 def test_a_detached_phone_is_found_and_stopped_by_name(tmp_path: Path) -> None:
