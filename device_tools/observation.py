@@ -255,21 +255,30 @@ def _prepared(
     raw: bytes, size: tuple[int, int], max_side: int, blank: str, notes: list[str]
 ) -> tuple[Image | None, tuple[int, int]]:
     """The picture for the model and the true screen size; notes say what is wrong with it."""
-    opened = _opened(raw)
-    if opened is None:
+    picture = _opened(raw)
+    if picture is None:
         notes.append("no picture: the capture failed")
         return None, size
-    if all(high <= _BLACK for _, high in opened.getextrema()):
+    full = (picture.width, picture.height)
+    factor = min(1.0, max_side / max(full))
+    small = (max(1, round(full[0] * factor)), max(1, round(full[1] * factor)))
+    if small != full:
+        # Hamming: as sharp as bicubic on text, at a quarter of its time
+        picture = picture.resize(small, _hamming())
+    if all(high <= _BLACK for _, high in picture.getextrema()):
         notes.append(blank)
-        return None, opened.size
-    longest = max(opened.size)
-    if longest <= max_side:
-        return _image(raw, opened.size), opened.size
-    factor = max_side / longest
-    small = tuple(max(1, round(side * factor)) for side in opened.size)
+        return None, full
+    if small == full:
+        return _image(raw, full), full
     data = io.BytesIO()
-    opened.resize(small, reducing_gap=2.0).save(data, "JPEG", quality=_JPEG_QUALITY)
-    return _image(data.getvalue(), (small[0], small[1])), opened.size
+    picture.save(data, "JPEG", quality=_JPEG_QUALITY)
+    return _image(data.getvalue(), small), full
+
+
+def _hamming() -> Any:
+    from PIL.Image import Resampling
+
+    return Resampling.HAMMING
 
 
 def _image(data: bytes, size: tuple[int, int]) -> Image:
@@ -287,4 +296,4 @@ def _opened(raw: bytes) -> Any:
         picture.load()
     except (OSError, ValueError):
         return None
-    return picture.convert("RGB")
+    return picture if picture.mode == "RGB" else picture.convert("RGB")
