@@ -26,8 +26,9 @@ def test_a_phone_held_by_another_process_is_refused_naming_its_run(tmp_path: Pat
     ) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"
-        with pytest.raises(DeviceNotReady, match="run r-other"), hold_device(
-            tmp_path, "127.0.0.1:1", "run r-mine"
+        with (
+            pytest.raises(DeviceNotReady, match="run r-other"),
+            hold_device(tmp_path, "127.0.0.1:1", "run r-mine"),
         ):
             pass
         with hold_device(tmp_path, "127.0.0.1:2", "run r-mine"):

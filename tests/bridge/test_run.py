@@ -1,0 +1,214 @@
+"""Whole runs as a user starts them: the program, a model server over HTTP, a virtual phone."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.doubles.provider_server import (
+    Answer,
+    Delay,
+    Do,
+    HangUp,
+    ScriptedServer,
+    chat_answer,
+    chat_chunk,
+)
+
+OBSERVE = "call c1 observe_screen\nend\n"
+HOME_KEY = "call c2 press_key\narg key home\nend\n"
+FINISH = "call f finish\narg success true\narg summary Done.\nend\n"
+CODE = "482913"
+
+
+@dataclass
+class Home:
+    """A home folder of its own and the program run in it."""
+
+    folder: Path
+
+    def command(self, *argv: str) -> list[str]:
+        return [sys.executable, "-m", "bridge", *argv]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("BRIDGE_")}
+        return {**kept, "BRIDGE_HOME": str(self.folder)}
+
+    def bridge(self, *argv: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.command(*argv),
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=90,
+        )
+
+    def start(self, *argv: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self.command(*argv),
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run_on_server(self, server: ScriptedServer) -> subprocess.CompletedProcess[str]:
+        return self.bridge(*server_run(server))
+
+    def states(self) -> list[dict[str, Any]]:
+        """The final state of each run's virtual phone."""
+        files = sorted(self.folder.glob("runs/*/state.json"))
+        return [json.loads(file.read_text(encoding="utf-8")) for file in files]
+
+    def records(self) -> list[dict[str, Any]]:
+        shown = self.bridge("sessions", "show", "s-", "--json")
+        return [json.loads(line) for line in shown.stdout.splitlines()]
+
+    def processes(self) -> list[str]:
+        """Command lines of living processes that mention this home."""
+        found = []
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                line = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            except OSError:
+                continue  # it ended while we looked
+            if str(self.folder) in line:
+                found.append(line)
+        return found
+
+
+def server_run(server: ScriptedServer) -> list[str]:
+    model = ("--provider", "openai", "--base-url", server.base_url, "--model", "m")
+    return ["run", *model, "--device", "virtual", "do it"]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    made = Home(tmp_path / "home")
+    yield made
+    wait_until(lambda: not made.processes(), "no process is left")
+
+
+def wait_until(holds: Callable[[], bool], what: str, seconds: float = 15.0) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, f"not in time: {what}"
+        time.sleep(0.05)
+
+
+def test_the_demo_switches_wifi_off(home: Home) -> None:
+    """The newcomer's command ends with 0, the phone's state has changed, the story is told."""
+    ran = home.bridge("run", "--provider", "demo", "--device", "virtual", "turn off Wi-Fi")
+    assert ran.returncode == 0, ran.stderr
+    assert [state["wifi"] for state in home.states()] == [False]
+    story = home.bridge("sessions", "show", "s-").stdout
+    assert "turn off Wi-Fi" in story and "observe_screen" in story and "done:" in story
+
+
+def test_a_code_is_answered_but_not_recorded(home: Home) -> None:
+    """The code reaches the user's terminal and no byte of the record."""
+    task = "what is the verification code in my messages"
+    ran = home.bridge("run", "--provider", "demo", "--device", "virtual", task)
+    assert ran.returncode == 0, ran.stderr
+    assert CODE in ran.stdout
+    assert CODE not in home.bridge("sessions", "show", "s-").stdout
+    for path in home.folder.glob("bridge.db*"):
+        assert CODE.encode() not in path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("bad", "kind"),
+    [
+        (chat_answer("call c2 press_key\narg key home\n"), "unexpected_line"),
+        (chat_answer(HOME_KEY[:-1], finish="length"), "unexpected_line"),
+        (chat_answer("call c1 fly\nend\n"), "unknown_tool"),
+        (chat_answer("call c1 tap\narg x twelve\narg y 3\nend\n"), "invalid_call"),
+    ],
+)
+def test_bad_replies_are_reported_and_touch_nothing(home: Home, bad: Answer, kind: str) -> None:
+    """Truncated frames, unknown tools and wrong types are in the record; no action ran."""
+    with ScriptedServer([bad, chat_answer(FINISH)]) as server:
+        ran = home.run_on_server(server)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == "Done.\n"
+    records = home.records()
+    assert kind in {record.get("kind") or record.get("error") for record in records}
+    assert [r["name"] for r in records if r["type"] == "call_intended"] == ["finish"]
+
+
+def test_a_server_that_hangs_up_ends_the_run_with_exit_4(home: Home) -> None:
+    """What was confirmed before the hang-up ran and is recorded; the open call did not."""
+    text = OBSERVE + "call c2 press_key\narg key home\n"
+    with ScriptedServer([Answer([chat_chunk({"content": text}), HangUp()])]) as server:
+        ran = home.run_on_server(server)
+    assert ran.returncode == 4, ran.stderr
+    assert len(ran.stderr.splitlines()) <= 2
+    records = home.records()
+    assert [r["name"] for r in records if r["type"] == "call_finished"] == ["observe_screen"]
+    assert records[-1]["type"] == "run_finished" and records[-1]["status"] == "failed"
+
+
+def test_json_lines_only_on_stdout(home: Home) -> None:
+    """With --json every line of stdout is one object with v, type and run; stderr is silent."""
+    with ScriptedServer([chat_answer(FINISH)]) as server:
+        ran = home.bridge(*server_run(server), "--json")
+    lines = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert ran.stderr == ""
+    assert lines[0]["type"] == "run_started"
+    assert lines[-1]["type"] == "answer" and lines[-1]["summary"] == "Done."
+    assert all({"v", "type", "run"} <= line.keys() for line in lines)
+
+
+def hanging_reply(reached: Callable[[], object]) -> Answer:
+    return Answer([chat_chunk({"content": OBSERVE + "call c2 "}), Do(reached), Delay(60)])
+
+
+def test_ctrl_c_cancels_and_leaves_nothing(home: Home, tmp_path: Path) -> None:
+    """SIGINT while the model is silent ends the run with 130 within seconds, recorded as such."""
+    mark = tmp_path / "reached"
+    with ScriptedServer([hanging_reply(mark.touch)]) as server:
+        with home.start(*server_run(server)) as process:
+            wait_until(mark.exists, "the model is asked", 40)
+            time.sleep(0.5)
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=15)
+        assert process.returncode == 130
+    assert home.records()[-1]["status"] == "cancelled"
+
+
+def test_kill_9_leaves_a_record_and_no_process(home: Home, tmp_path: Path) -> None:
+    """After kill -9 the phone ends, the record parses, and the run counts as interrupted."""
+    mark = tmp_path / "reached"
+    with ScriptedServer([hanging_reply(mark.touch)]) as server:
+        with home.start(*server_run(server)) as process:
+            wait_until(mark.exists, "the model is asked", 40)
+            process.kill()
+            process.communicate()
+        wait_until(lambda: not home.processes(), "the phone ended with its owner")
+    assert home.records()[0]["type"] == "run_started"
+    listed = json.loads(home.bridge("sessions", "list", "--json").stdout)
+    assert listed["status"] == "interrupted"
+
+
+def test_two_runs_at_once_do_not_disturb_each_other(home: Home) -> None:
+    """Each run changes its own phone and reports its own result."""
+    tasks = "turn off Wi-Fi", "turn on airplane mode"
+    common = "run", "--provider", "demo", "--device", "virtual"
+    started = [home.start(*common, task) for task in tasks]
+    outputs = [process.communicate(timeout=90) for process in started]
+    assert [process.returncode for process in started] == [0, 0], outputs
+    states = home.states()
+    assert sorted(state["airplane"] for state in states) == [False, True]
+    assert len(states) == 2
