@@ -31,12 +31,15 @@ def list_sessions(
 
 @app.command("show")
 def show(
-    name: Annotated[str, typer.Argument(help="A run or session, or the beginning of its id.")],
+    name: Annotated[
+        str | None,
+        typer.Argument(help="A run or session, or the beginning of its id; default: the newest."),
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """The story of a run; secrets were removed before it was stored."""
     with _open() as transcripts:
-        for run in transcripts.find(name):
+        for run in transcripts.runs(1) if name is None else transcripts.find(name):
             records = list(transcripts.events(run.id))
             if as_json:
                 for record in records:
