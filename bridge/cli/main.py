@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated
 
@@ -45,3 +46,7 @@ def main() -> None:
             raise
         print_error(error.message, error.advice)
         sys.exit(error.exit_code)
+    except BrokenPipeError:
+        # the reader left (`| head`); Python would complain once more when it flushes at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

@@ -25,9 +25,9 @@ _ASSIGNED_MARKS = (
     "passw", "pwd", "passphrase", "psk", "key", "secret", "token", "密码", "密碼",
 )  # fmt: skip
 _WORD_MARKS = (
-    "code", "otp", "one-time", "one time", "tan", "pin", "2fa", "码", "碼", "口令", "コード", "番号",
-    "ワンタイム", "인증", "보안", "확인", "일회용", "код", "одноразов", "пароль", "código", "codigo",
-    "clave", "contraseña", "senha", "رمز", "كود", "सत्यापन", "ओटीपी", "लॉगिन", "einmal",
+    "code", "otp", "one-time", "one time", "tan", "pin", "2fa", "码", "碼", "口令", "コード",
+    "番号", "ワンタイム", "인증", "보안", "확인", "일회용", "код", "одноразов", "пароль", "código",
+    "codigo", "clave", "contraseña", "senha", "رمز", "كود", "सत्यापन", "ओटीपी", "लॉगिन", "einmal",
 )  # fmt: skip
 
 

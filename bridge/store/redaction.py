@@ -57,6 +57,9 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """``text`` without secrets; what is found is remembered."""
+        if not text.isascii():
+            # a lone surrogate (from a command line, from a phone) cannot be stored as UTF-8
+            text = text.encode("utf-8", "replace").decode()
         pieces: list[str] = []
         position = 0
         for secret in find_secrets(text):

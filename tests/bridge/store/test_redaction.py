@@ -57,3 +57,10 @@ def test_the_key_of_a_member_is_context() -> None:
     intent = CallIntended(1, "c1", "login", RiskGroup.DIRECT, arguments, "")
     text = stored(Redactor(), intent)
     assert "hunter2" not in text and "hello" in text
+
+
+def test_a_lone_surrogate_does_not_break_the_record() -> None:
+    """Text that is no Unicode still becomes a record that can be stored as UTF-8."""
+    text = stored(Redactor(), AssistantText(1, "caf\udce9 ok"))
+    assert "ok" in text
+    text.encode("utf-8")
