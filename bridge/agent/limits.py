@@ -7,6 +7,11 @@ from dataclasses import dataclass
 MAX_TURNS = 64
 MAX_CALLS = 256
 MAX_FAULTS_IN_A_ROW = 3
+MAX_LOST_TURNS = 2
+"""Turns in a row that ended with the phone out of reach; then asking the model is pointless."""
+
+DEVICE_LOST = frozenset({"device_disconnected", "device_not_found", "adb_unavailable"})
+"""The ``error`` words of results that say so."""
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bridge.agent.history import History
-from bridge.agent.limits import RunLimits
+from bridge.agent.limits import DEVICE_LOST, MAX_LOST_TURNS, RunLimits
 from bridge.agent.ports import Clock, Journal, Provider, Toolbox
 from bridge.agent.prompt import LAST_TURN, system_prompt
-from bridge.agent.turn import Answer, Turn
+from bridge.agent.turn import Answer, Turn, answer_of, fault_of, not_run, why_batch_ends
 from bridge.conversation import events
 from bridge.conversation.finish import FINISH
 from bridge.conversation.frames import (
@@ -28,7 +28,7 @@ from bridge.conversation.stream import Finish, StreamEvent, Usage
 from bridge.cst.carrier import Carrier, Reader
 from bridge.errors import LimitReached, ModelFailed, ProviderError
 from device_tools.cancel import CancelScope
-from device_tools.errors import Cancelled, Outcome
+from device_tools.errors import Cancelled, DeviceDisconnected
 from device_tools.result import ToolResult, failed
 from device_tools.schema import Effect, RiskGroup, ToolSpec, ValidCall
 
@@ -54,6 +54,7 @@ class AgentLoop:
         self._cancel = cancel
         self._limits = limits
         self._faults = 0
+        self._lost = 0
         self.turns = 0
         self.calls = 0
         self.input_tokens = 0
@@ -65,6 +66,7 @@ class AgentLoop:
         Raises:
             LimitReached: turns, calls or tokens of the run are used up.
             ModelFailed: too many unreadable replies in a row.
+            DeviceDisconnected: the phone stays out of reach.
             ProviderError, Cancelled, RecordError: as they come; calls that ran are recorded.
         """
         history = History(self._carrier, task)
@@ -175,7 +177,7 @@ class AgentLoop:
         started = self._clock.monotonic()
         checked = self._refused_by_loop(turn) or self._toolbox.check(call, turn.offered)
         if isinstance(checked, ValidCall) and turn.last and checked.spec.effect is not Effect.NONE:
-            checked = _not_run("last_turn", "only tools without effect run in the last turn")
+            checked = not_run("last_turn", "only tools without effect run in the last turn")
         if isinstance(checked, ValidCall):
             result = self._execute(turn, call, checked, started)
         else:
@@ -183,18 +185,18 @@ class AgentLoop:
         spec = next((spec for spec in turn.offered if spec.name == call.name), None)
         self._record_result(turn, call, spec, result, started)
         if not turn.ended:
-            turn.ended = _why_batch_ends(spec, call, result)
+            turn.ended = why_batch_ends(spec, call, result)
         if isinstance(checked, ValidCall) and checked.spec.name == FINISH.name:
-            turn.answer = _answer(checked)
+            turn.answer = answer_of(checked)
             turn.ended = "the run is finished"
             turn.stopped = True
 
     def _refused_by_loop(self, turn: Turn) -> ToolResult | None:
         if turn.ended:
-            return _not_run("not_run", turn.ended)
+            return not_run("not_run", turn.ended)
         if self.calls > self._limits.calls:
             turn.over_call_limit = True
-            return _not_run("call_limit", f"the run used its {self._limits.calls} calls")
+            return not_run("call_limit", f"the run used its {self._limits.calls} calls")
         return None
 
     def _execute(self, turn: Turn, call: ToolCall, valid: ValidCall, started: float) -> ToolResult:
@@ -241,7 +243,9 @@ class AgentLoop:
             raise LimitReached(
                 f"the run used its {self._limits.calls} calls", advice="split the task"
             )
-        kind, message = _fault_of(turn)
+        if turn.answer is None:
+            self._check_phone(turn)
+        kind, message = fault_of(turn)
         if kind and turn.answer is None:
             self._count_fault(turn, kind, message)
         else:
@@ -252,6 +256,14 @@ class AgentLoop:
         if turn.number + 1 == self._limits.turns:
             notes.append(LAST_TURN)
         return "\n".join(notes)
+
+    def _check_phone(self, turn: Turn) -> None:
+        lost = [each.result for each in turn.results if each.result.error in DEVICE_LOST]
+        self._lost = self._lost + 1 if lost else 0
+        if self._lost >= MAX_LOST_TURNS:
+            raise DeviceDisconnected(
+                f"the phone is out of reach: {lost[-1].text}", advice="run `bridge doctor`"
+            )
 
     def _count_fault(self, turn: Turn, kind: str, message: str) -> None:
         self._faults += 1
@@ -264,39 +276,3 @@ class AgentLoop:
 
     def _milliseconds(self, started: float) -> float:
         return round((self._clock.monotonic() - started) * 1000, 1)
-
-
-def _not_run(error: str, why: str) -> ToolResult:
-    return ToolResult(Outcome.NOT_SENT, 2, f"not run: {why}", error=error)
-
-
-def _why_batch_ends(spec: ToolSpec | None, call: ToolCall, result: ToolResult) -> str:
-    """A phone action that did not surely happen ends the batch: what follows was planned on it.
-
-    An unknown tool may have been meant as an action. A failed read, or a command that ran and
-    answered a non-zero exit code, ends nothing.
-    """
-    harmless = spec is not None and spec.effect is Effect.NONE
-    if harmless or result.outcome is Outcome.DONE:
-        return ""
-    return f"{call.id} {call.name} before it did not succeed"
-
-
-def _fault_of(turn: Turn) -> tuple[str, str]:
-    """Kind and message of what is wrong with the reply; empty when nothing is."""
-    if turn.fault is not None:
-        return turn.fault.kind.value, turn.fault.message
-    if turn.results or turn.stopped:
-        return "", ""
-    if not turn.complete:
-        return "incomplete_reply", f"your reply did not end normally ({turn.reason}); say it again"
-    if not turn.text:
-        return "empty_reply", "your reply was empty; call a tool, or finish"
-    return "", ""
-
-
-def _answer(finish: ValidCall) -> Answer:
-    arguments = finish.arguments
-    return Answer(
-        bool(arguments["success"]), str(arguments["summary"]), str(arguments.get("output", ""))
-    )

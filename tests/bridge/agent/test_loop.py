@@ -24,7 +24,7 @@ from bridge.store.transcripts import Transcripts, unanswered
 from bridge.tools import Tools
 from device_tools.cancel import CancelScope
 from device_tools.catalog import PHONE_TOOLS
-from device_tools.errors import Cancelled, Outcome
+from device_tools.errors import Cancelled, DeviceDisconnected, Outcome
 from device_tools.result import Image, ToolResult, done
 from device_tools.schema import RiskGroup, ValidCall
 
@@ -256,6 +256,17 @@ def test_the_token_ceiling_ends_the_run(tmp_path: Path) -> None:
     with pytest.raises(LimitReached):
         bench.run()
     assert len(bench.model.requests) == 1
+
+
+def test_a_phone_that_stays_out_of_reach_ends_the_run(tmp_path: Path) -> None:
+    """Two turns in a row without the phone end the run as a device error; one is forgiven."""
+    lost = ToolResult(Outcome.NOT_SENT, 1, "connection refused", error="adb_unavailable")
+    answers = iter([lost, done(SCREEN), lost, lost])
+    phone = TinyPhone({"observe_screen": lambda: next(answers)})
+    bench = Bench(tmp_path, [reply(OBSERVE) for _ in range(9)], phone)
+    with pytest.raises(DeviceDisconnected):
+        bench.run()
+    assert len(bench.model.requests) == 4
 
 
 def test_cancel_during_a_call_records_it(tmp_path: Path) -> None:
