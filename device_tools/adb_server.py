@@ -115,7 +115,13 @@ class AdbStream:
 
     def read_block(self) -> str:
         """A string with its length in front."""
-        size = int(self.read_exact(4), 16)
+        digits = self.read_exact(4)
+        try:
+            size = int(digits, 16)
+        except ValueError:
+            raise AdbUnavailable(
+                f"what answers is no adb server: {digits!r}", advice="run `bridge doctor`"
+            ) from None
         return self.read_exact(size).decode("utf-8", "replace")
 
     @contextmanager

@@ -13,6 +13,7 @@ from device_tools.errors import ActionRefused, Outcome
 from device_tools.ui_server import UiServer
 
 _POLL_SECONDS = 0.1
+_QUESTIONS = ("permissioncontroller", "packageinstaller")
 _COMPONENT = re.compile(r"^\s*([A-Za-z][\w.]*)/([\w.$]+)\s*$", re.MULTILINE)
 _PACKAGE = re.compile(r"[A-Za-z]\w*(\.\w+)+")
 _QUERY = (
@@ -76,8 +77,11 @@ def list_apps(phone: AdbPhone, query: str = "") -> tuple[App, ...]:
     return tuple(sorted(kept, key=lambda app: (app.name.casefold(), app.package)))
 
 
-def open_app(phone: AdbPhone, ui: UiServer, wanted: str) -> App:
+def open_app(phone: AdbPhone, ui: UiServer, wanted: str) -> tuple[App, str]:
     """Start the app called ``wanted`` (a name or package) and see it come to the front.
+
+    Returns the app and the package in front: the app's, or the one of Android's own dialog that
+    asks for a permission before the app goes on.
 
     Raises:
         ActionRefused: unknown, ambiguous, refused by Android, or (UNKNOWN) not in front in time.
@@ -91,17 +95,16 @@ def open_app(phone: AdbPhone, ui: UiServer, wanted: str) -> App:
     said = " ".join(result.text.split())[:300]
     if result.code != 0 or "Error" in said or "Exception" in said:
         raise ActionRefused(f"{app.component} did not start: {said}")
-    _wait_in_front(phone, ui, app, said)
-    return app
+    return app, _wait_in_front(phone, ui, app, said)
 
 
-def _wait_in_front(phone: AdbPhone, ui: UiServer, app: App, said: str) -> None:
+def _wait_in_front(phone: AdbPhone, ui: UiServer, app: App, said: str) -> str:
     end = time.monotonic() + limits.APP_IN_FRONT.seconds
     front = ""
     while time.monotonic() < end:
-        front = str(ui.read("deviceInfo").get("currentPackageName") or "")
-        if front == app.package:
-            return
+        front = str(ui.device_info().get("currentPackageName") or "")
+        if front == app.package or front.endswith(_QUESTIONS):
+            return front
         phone.cancel.wait(_POLL_SECONDS)
     raise ActionRefused(
         f"{app.package} was started but {front or 'nothing'} is in front ({said})",

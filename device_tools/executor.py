@@ -196,8 +196,9 @@ class PhoneTools:
         return done(f"pressed {arguments['key']}")
 
     def _open_app(self, arguments: Mapping[str, Any]) -> ToolResult:
-        app = apps.open_app(self.phone, self._ui, arguments["app"])
-        return done(f"opened {app.name} ({app.package})", package=app.package)
+        app, front = apps.open_app(self.phone, self._ui, arguments["app"])
+        question = "" if front == app.package else f"; {front} asks a question first"
+        return done(f"opened {app.name} ({app.package}){question}", package=app.package)
 
     def _list_apps(self, arguments: Mapping[str, Any]) -> ToolResult:
         found = apps.list_apps(self.phone, arguments.get("query", ""))
@@ -241,7 +242,7 @@ class PhoneTools:
     def _require_unchanged(self, observation: Observation) -> None:
         # one after the other: two short questions take less time than a thread does
         focus = self._focus.read()
-        rotation = self._ui.read("deviceInfo").get("displayRotation")
+        rotation = self._ui.device_info().get("displayRotation")
         if not isinstance(rotation, int):
             raise UiServerError("the phone does not tell how its screen is turned")
         require_same_screen(observation, focus, rotation)

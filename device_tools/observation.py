@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
 import hashlib
 import io
 import itertools
@@ -22,6 +23,8 @@ from device_tools.ui_server import UiServer
 MAX_SIDE = 1280
 _JPEG_QUALITY = 80
 _BLACK = 8
+_DUMPS = 3
+_DUMP_PAUSE = 0.2
 
 
 @dataclass(frozen=True)
@@ -90,28 +93,34 @@ class Observer:
         """
         with ThreadPoolExecutor(4) as pool:
             picture = pool.submit(self._picture) if screenshot else None
-            info = pool.submit(self._ui.read, "deviceInfo")
+            info = pool.submit(self._ui.device_info)
             focus = pool.submit(self._focus.read)
-            xml = self._dump()
+            xml, hierarchy = self._dump()
             facts, front = info.result(), focus.result()
             raw = picture.result() if picture else b""
-        return self._assemble(xml, raw if screenshot else None, facts, front)
+        return self._assemble(xml, hierarchy, raw if screenshot else None, facts, front)
 
     def tree(self) -> Tree:
         """The hierarchy now, in one round trip."""
-        xml = self._dump()
-        hierarchy = parse_hierarchy(xml)
+        xml, hierarchy = self._dump()
         return Tree(xml, hierarchy, pick_elements(hierarchy), _extent(hierarchy))
 
     def size(self) -> tuple[int, int]:
         """Screen size in device pixels, as turned now."""
-        return _display_size(self._ui.read("deviceInfo"))
+        return _display_size(self._ui.device_info())
 
-    def _dump(self) -> str:
+    def _dump(self) -> tuple[str, Hierarchy]:
+        """One dump; while windows change a phone may return an empty one, so try again."""
+        for _ in range(_DUMPS - 1):
+            with contextlib.suppress(ScreenUnreadable):
+                return self._dump_once()
+            self._ui.phone.cancel.wait(_DUMP_PAUSE)
+        return self._dump_once()
+
+    def _dump_once(self) -> tuple[str, Hierarchy]:
         xml = self._ui.read("dumpWindowHierarchy", [False, 50])
-        if not isinstance(xml, str):
-            raise ScreenUnreadable("the phone returned no hierarchy", advice="observe again")
-        return xml
+        text = xml if isinstance(xml, str) else ""
+        return text, parse_hierarchy(text)
 
     def _picture(self) -> bytes:
         """JPEG bytes, empty when the phone gave none."""
@@ -122,9 +131,13 @@ class Observer:
             return b""
 
     def _assemble(
-        self, xml: str, raw: bytes | None, facts: dict[str, Any], focus: Focus
+        self,
+        xml: str,
+        hierarchy: Hierarchy,
+        raw: bytes | None,
+        facts: dict[str, Any],
+        focus: Focus,
     ) -> Observation:
-        hierarchy = parse_hierarchy(xml)
         screen_on = facts.get("screenOn", True) is not False
         notes: list[str] = []
         image, size = None, _display_size(facts)
@@ -294,6 +307,6 @@ def _opened(raw: bytes) -> Any:
     try:
         picture = Pictures.open(io.BytesIO(raw))
         picture.load()
-    except (OSError, ValueError):
+    except (OSError, ValueError, Pictures.DecompressionBombError):
         return None
     return picture if picture.mode == "RGB" else picture.convert("RGB")

@@ -77,6 +77,13 @@ class UiServer:
                 self._revive(generation)
                 return self._call(method, params, limit)
 
+    def device_info(self) -> dict[str, Any]:
+        """Size, rotation, package in front, screen on: the server's ``deviceInfo``."""
+        facts = self.read("deviceInfo")
+        if not isinstance(facts, dict):
+            raise UiServerError("the UI server told nothing about the device")
+        return facts
+
     def act(self, method: str, params: object = None, limit: Limit = limits.UI_ACTION) -> Any:
         """A call with an effect: sent at most once.
 

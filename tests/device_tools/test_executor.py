@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -211,6 +214,25 @@ def test_keys_wait_and_lists(tools: PhoneTools) -> None:
     refused = call(tools, "open_app", app="banking")
     assert "com.android.settings" in refused.text
     did(tools, "long_press", x=540, y=1200, coordinate_space="screen", duration_ms=400)
+
+
+def test_an_app_that_asks_for_a_permission_counts_as_opened(tools: PhoneTools) -> None:
+    """Android's question stands in front of the app, and the answer says so."""
+    text = did(tools, "open_app", app="contacts").text
+    assert text.startswith("opened Contacts (com.android.contacts)")
+    assert "com.android.permissioncontroller asks" in text
+
+
+def test_a_phone_that_dies_gives_results_not_tracebacks(tmp_path: Path) -> None:
+    """After the phone is gone each call fails by name, and closing does not wait for it."""
+    with launcher.start(tmp_path / "dying", name="dying") as phone, opened(phone) as tools:
+        os.kill(phone.handle.pid, signal.SIGKILL)
+        for name, arguments in (("tap", {"x": 5, "y": 5}), ("observe_screen", {})):
+            result = call(tools, name, **arguments)
+            assert not result.ok
+            assert result.error in ("adb_unavailable", "device_not_found", "device_not_ready")
+        started = time.monotonic()
+    assert time.monotonic() - started < 4
 
 
 def test_a_killed_ui_server_comes_back_and_the_tap_happens_once(
