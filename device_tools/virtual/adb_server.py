@@ -99,7 +99,25 @@ async def start_server(home: Path, adb: str = "", port: int = 0) -> AdbServer:
     program, default ``find_adb()``; ``port`` 0 picks a free one. Raises AdbUnavailable."""
     adb = adb or find_adb()
     port = port or _free_port()
-    process = await asyncio.create_subprocess_exec(
+    try:
+        process = await _spawn(adb, port, home)
+    except OSError as error:
+        raise AdbUnavailable(
+            f"cannot run {adb}: {error.strerror}", advice="set BRIDGE_ADB"
+        ) from error
+    server = AdbServer(port, process)
+    try:
+        async with asyncio.timeout(START_SECONDS):
+            while not await _answers(server):
+                await asyncio.sleep(_POLL_SECONDS)
+    except TimeoutError as error:
+        await server.stop()
+        raise AdbUnavailable(f"{adb} did not start as a server", advice="run it by hand") from error
+    return server
+
+
+async def _spawn(adb: str, port: int, home: Path) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
         adb,
         "-P",
         str(port),
@@ -112,15 +130,6 @@ async def start_server(home: Path, adb: str = "", port: int = 0) -> AdbServer:
         start_new_session=True,
         preexec_fn=_die_with_parent(),
     )
-    server = AdbServer(port, process)
-    try:
-        async with asyncio.timeout(START_SECONDS):
-            while not await _answers(server):
-                await asyncio.sleep(_POLL_SECONDS)
-    except TimeoutError as error:
-        await server.stop()
-        raise AdbUnavailable(f"{adb} did not start as a server", advice="run it by hand") from error
-    return server
 
 
 async def _answers(server: AdbServer) -> bool:
