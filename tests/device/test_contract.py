@@ -28,7 +28,7 @@ def test_an_observation_has_numbered_elements_and_a_picture(call: Call) -> None:
     assert list(range(1, len(listed) + 1)) == listed
     (picture,) = seen.images
     width, height = seen.data["size"]
-    assert b"\xff\xd8" == picture.data[:2]
+    assert picture.data[:2] == b"\xff\xd8"
     assert picture.width / picture.height == pytest.approx(width / height, rel=0.02)
 
 
@@ -84,7 +84,7 @@ def test_a_tap_outside_the_screen_is_not_sent(call: Call) -> None:
     refused = call("tap", x=19_999, y=10, coordinate_space="screen")
 
     assert Outcome.NOT_SENT is refused.outcome
-    assert 2 == refused.exit_code
+    assert refused.exit_code == 2
     assert "x" in refused.text
 
 
@@ -94,7 +94,7 @@ def test_an_index_beyond_the_list_is_not_sent(call: Call) -> None:
     refused = call("tap_element", index=9999)
 
     assert Outcome.NOT_SENT is refused.outcome
-    assert 2 == refused.exit_code
+    assert refused.exit_code == 2
 
 
 def test_installed_apps_are_listed_with_their_packages(call: Call) -> None:
