@@ -70,9 +70,7 @@ def main(repeat: int) -> None:
         address = AdbAddress("127.0.0.1", phone.handle.adb_port)
         with open_phone_tools(phone.handle.serial, address, CancelScope()) as tools:
             look = validate(catalog.OBSERVE_SCREEN, "c", {})
-            tap = validate(
-                catalog.TAP, "c", {"x": 540, "y": 1100, "coordinate_space": "screen"}
-            )
+            tap = validate(catalog.TAP, "c", {"x": 540, "y": 1100, "coordinate_space": "screen"})
 
             def stock_observe() -> None:
                 stock.dump_hierarchy()
