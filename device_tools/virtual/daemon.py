@@ -37,10 +37,6 @@ class AdbDaemon:
     _server: asyncio.Server | None = None
     _connections: set[asyncio.Task[None]] = field(default_factory=set)
 
-    async def current_files(self) -> Files:
-        """``files``, in the form the userland's command server asks for."""
-        return self.files
-
     async def stop(self) -> None:
         """Close the socket and every connection, and wait for their services to end."""
         if self._server is not None:

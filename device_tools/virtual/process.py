@@ -90,7 +90,7 @@ class _Process:
         )
         stack.push_async_callback(daemon.stop)
         if userland is not None:
-            await userland.serve_commands(self._phone.framework, daemon.current_files)
+            await userland.serve_commands(self._phone.framework, daemon.files)
         self._server = await start_server(work / "adb")
         stack.push_async_callback(self._stop_server)
         serial = await self._server.connect(daemon.port)

@@ -100,6 +100,11 @@ class PhoneState:
     def set_flag(self, key: str, on: bool, table: str = "global") -> None:
         self.settings[table][key] = "1" if on else "0"
 
+    def number(self, key: str, table: str = "system") -> int:
+        """A numeric setting; 0 when somebody put something else there."""
+        value = self.settings[table].get(key, "0")
+        return int(value) if value.isdecimal() and value.isascii() else 0
+
     @property
     def wifi(self) -> bool:
         return self.flag("wifi_on")
@@ -182,7 +187,7 @@ class PhoneState:
             "bluetooth": self.flag("bluetooth_on"),
             "airplane": self.flag("airplane_mode_on"),
             "dark_theme": self.dark,
-            "brightness": int(self.settings["system"]["screen_brightness"]),
+            "brightness": self.number("screen_brightness"),
             "notes": [asdict(note) for note in self.notes],
             "threads": [asdict(thread) for thread in self.threads],
             "contacts": [asdict(contact) for contact in self.contacts],

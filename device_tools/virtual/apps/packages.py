@@ -9,11 +9,12 @@ from device_tools.virtual.state import LAUNCHER, LAUNCHER_ACTIVITY, RECENTS_ACTI
 
 @dataclass(frozen=True)
 class App:
-    """``activities[0]`` is the main one; ``launchable`` ones are on the home screen."""
+    """``activities[0]`` is the main one; ``private`` ones only the app itself may start."""
 
     package: str
     label: str
     activities: tuple[str, ...] = ()
+    private: tuple[str, ...] = ()
     system: bool = True
     launchable: bool = True
     permissions: tuple[str, ...] = ()
@@ -32,34 +33,32 @@ READ_CONTACTS = "android.permission.READ_CONTACTS"
 
 APPS: tuple[App, ...] = (
     App("android", "Android System", launchable=False),
-    App(LAUNCHER, "Launcher", (LAUNCHER_ACTIVITY, RECENTS_ACTIVITY), launchable=False, uid=10101),
+    App(
+        LAUNCHER, "Launcher", (LAUNCHER_ACTIVITY,), (RECENTS_ACTIVITY,), launchable=False, uid=10101
+    ),
     App("com.android.systemui", "System UI", launchable=False, uid=10102),
     App(
         "com.android.permissioncontroller",
         "Permission controller",
-        (".permission.ui.GrantPermissionsActivity",),
+        private=(".permission.ui.GrantPermissionsActivity",),
         launchable=False,
         uid=10103,
     ),
     App("com.android.inputmethod.latin", "Android Keyboard", launchable=False, uid=10104),
-    App("com.android.settings", "Settings", (".Settings", ".SubSettings")),
+    App("com.android.settings", "Settings", (".Settings",), (".SubSettings",)),
     App(
         "com.android.messaging",
         "Messages",
-        (
-            ".ui.conversationlist.ConversationListActivity",
-            ".ui.conversation.ConversationActivity",
-        ),
+        (".ui.conversationlist.ConversationListActivity",),
+        (".ui.conversation.ConversationActivity",),
         permissions=("android.permission.READ_SMS",),
         uid=10105,
     ),
     App(
         "com.android.contacts",
         "Contacts",
-        (
-            ".activities.PeopleActivity",
-            ".quickcontact.QuickContactActivity",
-        ),
+        (".activities.PeopleActivity",),
+        (".quickcontact.QuickContactActivity",),
         permissions=(READ_CONTACTS,),
         uid=10106,
     ),

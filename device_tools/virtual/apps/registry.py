@@ -55,7 +55,7 @@ def resolve(state: PhoneState, component: str) -> Resolved | None:
     """Find ``package/.Class`` or ``package/full.Class``; None when there is no such activity."""
     package, _, name = component.partition("/")
     for app in installed(state):
-        for activity in app.activities:
+        for activity in app.activities + app.private:
             if app.package == package and name in (activity, _full(package, activity)):
                 return Resolved(app, activity)
     return None

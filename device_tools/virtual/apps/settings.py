@@ -142,7 +142,7 @@ def set_dark(state: PhoneState, on: bool) -> None:
 
 def _brightness(page: Page) -> Row:
     system = page.state.settings["system"]
-    value = int(system["screen_brightness"]) / 255
+    value = min(255, page.state.number("screen_brightness")) / 255
 
     def build(place: Rect, look: Theme) -> View:
         area = Rect(48, place.top + 20, WIDTH - 48, place.bottom - 20)
@@ -217,7 +217,7 @@ def _open_app(page: Page) -> None:
 def _about(page: Page) -> Sequence[Row]:
     props = page.state.properties
     return [
-        row("Device name", page.state.settings["global"]["device_name"]),
+        row("Device name", page.state.settings["global"].get("device_name", "")),
         header("Device details"),
         row("Model", props["ro.product.model"]),
         row("Serial number", props["ro.serialno"]),
@@ -250,7 +250,7 @@ def _accessibility(page: Page) -> Sequence[Row]:
 
 
 def _location(page: Page) -> Sequence[Row]:
-    on = page.state.settings["secure"]["location_mode"] != "0"
+    on = page.state.flag("location_mode", "secure")
 
     def toggle() -> None:
         page.state.settings["secure"]["location_mode"] = "0" if on else "3"

@@ -52,8 +52,19 @@ def _start(screen: TouchScreen, args: Sequence[str]) -> CommandResult:
                 _missing(component).encode(),
                 1,
             )
+        if found.activity in found.app.private:
+            return _denied(found, args, head)
         return _launched(screen, found, head, "-W" in args)
     return _implicit(screen, args, head)
+
+
+def _denied(found: Resolved, args: Sequence[str], head: str) -> CommandResult:
+    text = (
+        "\nException occurred while executing 'start':\njava.lang.SecurityException: Permission "
+        f"Denial: starting Intent {_intent(args)} from null (pid=9001, uid=2000) not exported from "
+        f"uid {found.app.uid}\n"
+    )
+    return CommandResult(f"{head}\n".encode(), text.encode(), 255)
 
 
 def _missing(component: str) -> str:

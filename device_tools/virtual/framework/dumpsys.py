@@ -224,7 +224,7 @@ def _surface_flinger(_screen: TouchScreen, args: Sequence[str]) -> str:
 
 def _input_method(screen: TouchScreen, _args: Sequence[str]) -> str:
     shown = str(screen.state.keyboard).lower()
-    method = screen.state.settings["secure"]["default_input_method"]
+    method = screen.state.settings["secure"].get("default_input_method", "null")
     return (
         f"Current Input Method Manager state:\n  mCurMethodId={method}\n"
         f"  mShowRequested={shown} mInputShown={shown}\n  mInputShown={shown} "

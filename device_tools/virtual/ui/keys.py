@@ -109,7 +109,7 @@ def _set_screen(on: bool) -> Callable[[PhoneState], None]:
 def _volume(step: int) -> Callable[[PhoneState], None]:
     def run(state: PhoneState) -> None:
         system = state.settings["system"]
-        system["volume_music"] = str(min(15, max(0, int(system["volume_music"]) + step)))
+        system["volume_music"] = str(min(15, max(0, state.number("volume_music") + step)))
 
     return run
 

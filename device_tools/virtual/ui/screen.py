@@ -64,9 +64,9 @@ class TouchScreen:
 
     # -- touching ---------------------------------------------------------------------------
 
-    def click(self, x: float, y: float, name: str = "click") -> bool:
+    def click(self, x: float, y: float) -> bool:
         """A short touch. False outside the screen."""
-        if not self._begin(name, x, y):
+        if not self._begin("click", x, y):
             return False
         self._tap(x, y)
         return True
@@ -88,11 +88,10 @@ class TouchScreen:
         self, x1: float, y1: float, x2: float, y2: float, *, name: str = "swipe", ms: float = 0
     ) -> bool:
         """A straight drag. One that does not move is a touch of ``ms`` milliseconds."""
+        if max(abs(x2 - x1), abs(y2 - y1)) < _TOUCH_SLOP:
+            return self.long_click(x1, y1) if ms >= _LONG_PRESS_MS else self.click(x1, y1)
         if not self._begin(name, x1, y1):
             return False
-        if max(abs(x2 - x1), abs(y2 - y1)) < _TOUCH_SLOP:
-            self.state.counters[name] -= 1
-            return self.long_click(x1, y1) if ms >= _LONG_PRESS_MS else self.click(x1, y1)
         self._drag(x1, y1, x2, y2)
         return True
 

@@ -162,8 +162,11 @@ class Node:
 
     @property
     def text(self) -> str:
-        value = self.view.value
-        return self.view.text if value is None else str(round(value * 100, 1))
+        """As accessibility tells it: a slider's value, and an empty field's hint."""
+        view = self.view
+        if view.value is not None:
+            return str(round(view.value * 100, 1))
+        return view.hint if view.field and not view.text else view.text
 
     def children(self) -> Iterator[Node]:
         """Only the visible ones; the index counts all, as Android's does."""

@@ -162,6 +162,14 @@ def test_touch_events_make_a_swipe(server: Server, phone: Phone) -> None:
     assert phone.state()["shade"] == "notifications"
 
 
+def test_resting_touch_is_a_click(server: Server, phone: Phone) -> None:
+    """down and up at one place count as one click and as nothing else."""
+    server.call("injectInputEvent", 0, 400, 1500, 0)
+    server.call("injectInputEvent", 1, 402, 1501, 0)
+    assert phone.state()["counters"] == {"click": 1}
+    assert phone.state()["foreground"].startswith("com.example.notes/")
+
+
 def test_state_is_json(phone: Phone) -> None:
     """The final state can be written to a file."""
     assert json.loads(json.dumps(phone.state()))["wifi"] is True

@@ -134,6 +134,26 @@ def test_am_start_of_a_missing_activity(shell: Shell) -> None:
     assert result.code == 1
 
 
+def test_am_start_of_a_private_activity_is_denied(shell: Shell) -> None:
+    """What is not exported cannot be started from the shell; the text is that of a real phone."""
+    real = shared_data("phone/text/t038_am_start_denied.txt").read_text()
+    before = shell.phone.state()["foreground"]
+    result = shell.run("am start -n com.android.contacts/.quickcontact.QuickContactActivity")
+    assert b"not exported from uid" in result.stderr
+    assert result.stderr.decode().splitlines()[1] == real.splitlines()[2]
+    assert result.code == 255
+    assert shell.phone.state()["foreground"] == before
+
+
+def test_odd_settings_do_not_break_the_screen(shell: Shell) -> None:
+    """A brightness that is no number reads as 0 on the Display page and in the final state."""
+    shell.text("settings put system screen_brightness bright")
+    shell.text("settings delete secure location_mode")
+    shell.text("am start -a android.settings.DISPLAY_SETTINGS")
+    shell.text("uiautomator dump")
+    assert shell.phone.state()["brightness"] == 0
+
+
 def test_am_start_wait_reports_like_android(shell: Shell) -> None:
     """-W prints the fields of a real output; a second start warns."""
     real = shared_data("phone/text/t037_am_start_wait.txt").read_text().splitlines()

@@ -92,3 +92,14 @@ def test_set_text_changes_a_field_without_focus(screen: TouchScreen, call: dict[
     assert call["getText"](field) == "news.example"
     assert screen.state.keyboard is False
     assert call["setText"]({"mask": TEXT, "text": "Weather"}, "x") is False
+
+
+def test_empty_field_reads_as_its_hint(screen: TouchScreen, call: dict[str, Any]) -> None:
+    """As on Android 8 and later, the text of an empty field is its hint."""
+    screen.state.launch("com.example.notes", ".EditNoteActivity")
+    field = {"mask": RID, "resourceId": "com.example.notes:id/note_title"}
+    assert call["getText"](field) == "Title"
+    call["setText"](field, "x")
+    assert call["getText"](field) == "x"
+    call["clearTextField"](field)
+    assert call["getText"](field) == "Title"
