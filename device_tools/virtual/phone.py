@@ -29,11 +29,15 @@ class Phone:
         self.screen = TouchScreen(self.model)
         rpc = RpcServer(self.screen, REALISTIC if service_times else INSTANT)
         self.framework: Framework = PhoneFramework(self.screen)
-        self.ui_port_handler: PortHandler = HttpServer(rpc, self.screen).handle
+        self._server = HttpServer(rpc, self.screen)
+        self.ui_port_handler: PortHandler = self._server.handle
 
     def state(self) -> dict[str, Any]:
-        """Everything a test or a user may check, JSON-able; see ``PhoneState.as_dict``."""
-        return self.model.as_dict()
+        """Everything a test or a user may check, JSON-able; see ``PhoneState.as_dict``.
+
+        ``service_seconds``: how long the UI server was busy with calls.
+        """
+        return {**self.model.as_dict(), "service_seconds": self._server.busy.seconds}
 
     def screenshot(self) -> Image.Image:
         """What is on the screen now."""

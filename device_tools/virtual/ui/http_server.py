@@ -11,6 +11,7 @@ from email.utils import formatdate
 
 from device_tools.virtual.ui.rpc import RpcServer
 from device_tools.virtual.ui.screen import TouchScreen, png
+from device_tools.virtual.ui.service_times import BusyTime
 
 _MAX_HEAD = 16 * 1024
 _MAX_BODY = 16 * 1024 * 1024
@@ -21,6 +22,7 @@ class HttpServer:
     """Keep-alive; one request after the other on a connection."""
 
     def __init__(self, rpc: RpcServer, screen: TouchScreen) -> None:
+        self.busy = BusyTime()
         self._rpc = rpc
         self._screen = screen
 
@@ -46,7 +48,9 @@ class HttpServer:
         if len(head) > _MAX_HEAD or not length.isdigit() or int(length) > _MAX_BODY:
             return False
         body = await asyncio.wait_for(reader.readexactly(int(length)), _IDLE_LIMIT)
-        writer.write(await self._respond(method, path.partition("?")[0], body))
+        with self.busy.serving():
+            answer = await self._respond(method, path.partition("?")[0], body)
+        writer.write(answer)
         await writer.drain()
         return headers.get("connection", "").lower() != "close"
 
