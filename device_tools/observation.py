@@ -6,23 +6,22 @@ import base64
 import binascii
 import contextlib
 import hashlib
-import io
 import itertools
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from device_tools import limits
-from device_tools.elements import Element, keyboard_shown, pick_elements, render
+from device_tools.elements import Element, pick_elements, render
 from device_tools.errors import ScreenUnreadable
 from device_tools.focus import Focus, FocusReader
 from device_tools.hierarchy import Bounds, Hierarchy, parse_hierarchy
 from device_tools.result import Image
+from device_tools.screenshot import JPEG_QUALITY, prepare_picture
 from device_tools.ui_server import UiServer
+from device_tools.windows import extent, keyboard_shown
 
 MAX_SIDE = 1280
-_JPEG_QUALITY = 80
-_BLACK = 8
 _DUMPS = 3
 _DUMP_PAUSE = 0.2
 
@@ -103,7 +102,7 @@ class Observer:
     def tree(self) -> Tree:
         """The hierarchy now, in one round trip."""
         xml, hierarchy = self._dump()
-        return Tree(xml, hierarchy, pick_elements(hierarchy), _extent(hierarchy))
+        return Tree(xml, hierarchy, pick_elements(hierarchy), _spanned(hierarchy))
 
     def size(self) -> tuple[int, int]:
         """Screen size in device pixels, as turned now."""
@@ -124,7 +123,7 @@ class Observer:
 
     def _picture(self) -> bytes:
         """JPEG bytes, empty when the phone gave none."""
-        encoded = self._ui.read("takeScreenshot", [1, _JPEG_QUALITY], limits.UI_READ)
+        encoded = self._ui.read("takeScreenshot", [1, JPEG_QUALITY], limits.UI_READ)
         try:
             return base64.b64decode(encoded) if isinstance(encoded, str) else b""
         except binascii.Error:
@@ -142,7 +141,8 @@ class Observer:
         notes: list[str] = []
         image, size = None, _display_size(facts)
         if raw is not None:
-            image, size = _prepared(raw, size, self._max_side, _blank(screen_on), notes)
+            image, size, note = prepare_picture(raw, size, self._max_side, screen_on=screen_on)
+            notes += [note] if note else []
         notes += _facts(hierarchy, focus, screen_on=screen_on)
         if not focus.package:
             focus = Focus(str(facts.get("currentPackageName") or ""), "", "", focus.locked)
@@ -217,7 +217,7 @@ def observation_of_dump(dump: bytes | str) -> Observation:
     apps = [window.package for window in hierarchy.windows if "systemui" not in window.package]
     return Observation(
         id="o1",
-        size=_extent(hierarchy),
+        size=_spanned(hierarchy),
         rotation=hierarchy.rotation,
         focus=Focus(apps[0] if apps else hierarchy.windows[0].package, ""),
         keyboard=keyboard_shown(hierarchy),
@@ -238,9 +238,9 @@ def _title(observation: Observation) -> str:
     return observation.package.rpartition(".")[2].capitalize() or "unknown"
 
 
-def _extent(hierarchy: Hierarchy) -> tuple[int, int]:
-    windows = [window.bounds for window in hierarchy.windows]
-    return max(1, *(b.right for b in windows), 1), max(1, *(b.bottom for b in windows), 1)
+def _spanned(hierarchy: Hierarchy) -> tuple[int, int]:
+    area = extent(hierarchy)
+    return max(1, area.right), max(1, area.bottom)
 
 
 def _display_size(facts: dict[str, Any]) -> tuple[int, int]:
@@ -258,55 +258,3 @@ def _facts(hierarchy: Hierarchy, focus: Focus, *, screen_on: bool) -> list[str]:
         (bool(focus.window), f"window in front: {focus.window}"),
     ]
     return [note for true, note in found if true]
-
-
-def _blank(screen_on: bool) -> str:
-    return "secure screen: its picture is black" if screen_on else "the screen is off"
-
-
-def _prepared(
-    raw: bytes, size: tuple[int, int], max_side: int, blank: str, notes: list[str]
-) -> tuple[Image | None, tuple[int, int]]:
-    """The picture for the model and the true screen size; notes say what is wrong with it."""
-    picture = _opened(raw)
-    if picture is None:
-        notes.append("no picture: the capture failed")
-        return None, size
-    full = (picture.width, picture.height)
-    factor = min(1.0, max_side / max(full))
-    small = (max(1, round(full[0] * factor)), max(1, round(full[1] * factor)))
-    if small != full:
-        # Hamming: as sharp as bicubic on text, at a quarter of its time
-        picture = picture.resize(small, _hamming())
-    if all(high <= _BLACK for _, high in picture.getextrema()):
-        notes.append(blank)
-        return None, full
-    if small == full:
-        return _image(raw, full), full
-    data = io.BytesIO()
-    picture.save(data, "JPEG", quality=_JPEG_QUALITY)
-    return _image(data.getvalue(), small), full
-
-
-def _hamming() -> Any:
-    from PIL.Image import Resampling
-
-    return Resampling.HAMMING
-
-
-def _image(data: bytes, size: tuple[int, int]) -> Image:
-    width, height = size
-    return Image(data, "image/jpeg", width, height, f"screenshot {width}x{height}")
-
-
-def _opened(raw: bytes) -> Any:
-    from PIL import Image as Pictures
-
-    if not raw:
-        return None
-    try:
-        picture = Pictures.open(io.BytesIO(raw))
-        picture.load()
-    except (OSError, ValueError, Pictures.DecompressionBombError):
-        return None
-    return picture if picture.mode == "RGB" else picture.convert("RGB")

@@ -5,10 +5,11 @@ from __future__ import annotations
 import statistics
 from xml.sax.saxutils import quoteattr
 
-from device_tools.elements import Element, describe, keyboard_shown, pick_elements, render
+from device_tools.elements import Element, describe, pick_elements, render
 from device_tools.errors import ScreenUnreadable
 from device_tools.hierarchy import Bounds, Node, parse_hierarchy
 from device_tools.observation import observation_of_dump
+from device_tools.windows import keyboard_shown
 from tests.shared_data import shared_data
 
 SCREEN = Bounds(0, 0, 1000, 2000)
@@ -123,6 +124,13 @@ def test_a_dialog_lies_on_the_window_it_overlaps_in_any_order() -> None:
     ok = node("Button", "[100,800][900,1000]", text="OK", clickable="true")
     dialog = node("FrameLayout", "[50,700][950,1100]", ok, package="app")
     assert lines(app, dialog) == lines(dialog, app) == ['[1] button "OK"']
+
+
+def test_an_empty_overlay_hides_nothing() -> None:
+    """A full-screen system window without content lets the app below be used."""
+    go = node("Button", "[0,0][100,100]", text="Go", clickable="true")
+    overlay = node("FrameLayout", "[0,0][1000,2000]", package="com.android.systemui")
+    assert lines(overlay, node("FrameLayout", "[0,0][1000,2000]", go)) == ['[1] button "Go"']
 
 
 def test_a_row_is_tapped_beside_the_button_inside_it() -> None:
