@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from device_tools.virtual.files import DirectoryFiles
 from device_tools.virtual.network import PhoneNetwork
 from device_tools.virtual.ports import Files, Framework, PortHandler, Userland
-from device_tools.virtual.runner import Runner
+from device_tools.virtual.runner import NO_SHELL, Runner
 from device_tools.virtual.services import Services
 from device_tools.virtual.shell_service import ShellService
 from device_tools.virtual.socket_files import SocketFiles
@@ -61,12 +61,15 @@ async def start_daemon(
     ui_port_handler: PortHandler,
     directory: DirectoryFiles,
     userland: Userland | None = None,
+    *,
+    no_shell: str = "",
 ) -> AdbDaemon:
     """Listen on a free port outside the emulator range. ``directory`` holds the phone's files where
-    there is no userland."""
+    there is no userland; ``no_shell`` is why there is none, told to whoever asks for a shell."""
     files: Files = SocketFiles(await userland.sync_socket()) if userland else directory
     network = PhoneNetwork(userland)
-    runner = Runner(framework, files, userland is not None)
+    said = f"{no_shell}\n".encode() if no_shell else NO_SHELL
+    runner = Runner(framework, files, userland is not None, said)
     shell = ShellService(runner, network, ui_port_handler, userland)
     sock = _listen()
     port = int(sock.getsockname()[1])

@@ -87,6 +87,7 @@ class _Process:
             self._phone.ui_port_handler,
             make_tree(work / "files"),
             userland,
+            no_shell=self._shell,
         )
         stack.push_async_callback(daemon.stop)
         if userland is not None:
@@ -122,7 +123,7 @@ class _Process:
             userland = await phone_userland.start()
         except VirtualPhoneError as error:
             # the GUI works without; whoever asks for a shell is told
-            self._shell = f"{error.message} {error.advice}".strip()
+            self._shell = "; ".join(filter(None, (error.message, error.advice)))
             return None
         stack.push_async_callback(userland.close)
         return userland

@@ -24,11 +24,13 @@ ReadStdin = Callable[[int], Awaitable[bytes]]
 
 @dataclass(frozen=True)
 class Runner:
-    """``files`` is the phone's tree as its shell user sees it."""
+    """``files`` is the phone's tree as its shell user sees it; ``no_shell`` is said where a real
+    shell would be needed and there is none."""
 
     framework: Framework
     files: Files
     have_shell: bool
+    no_shell: bytes = NO_SHELL
 
     def plan(self, line: str) -> list[SimpleCommand] | None:
         """The line's commands when all of them are answered here, else None."""
@@ -58,7 +60,7 @@ class Runner:
             size = stdin_size(words)
             return await self.framework.run(words, await stdin(size) if size else b"", self.files)
         builtin = find_builtin(words, have_shell=self.have_shell)
-        return builtin(words, self.files) if builtin else CommandResult(b"", NO_SHELL, 127)
+        return builtin(words, self.files) if builtin else CommandResult(b"", self.no_shell, 127)
 
     def _known(self, argv: Sequence[str]) -> bool:
         return (

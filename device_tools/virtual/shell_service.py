@@ -11,7 +11,7 @@ from device_tools.virtual.command_line import SimpleCommand
 from device_tools.virtual.fd_io import read_fd, shutdown_write, write_fd
 from device_tools.virtual.network import PhoneNetwork
 from device_tools.virtual.ports import Child, PortHandler, Userland
-from device_tools.virtual.runner import NO_SHELL, Runner, ui_server_port
+from device_tools.virtual.runner import Runner, ui_server_port
 from device_tools.virtual.shell_protocol import (
     CLOSE_STDIN,
     STDERR,
@@ -54,7 +54,7 @@ class ShellService:
         if plan is not None and not (cooked and self.userland):
             await self._run_here(stream, request, plan)
         elif self.userland is None:
-            await _send_result(stream, request, b"", NO_SHELL, 127)
+            await _send_result(stream, request, b"", self.runner.no_shell, 127)
         else:
             await self._spawn(stream, request, self.userland)
 

@@ -174,3 +174,30 @@ def test_a_wrong_token_is_refused(virtual_phone: VirtualPhone) -> None:
     facts = json.loads((virtual_phone.handle.folder / "phone.json").read_text())
     with pytest.raises(VirtualPhoneError, match="refused"):
         ask(facts["control_port"], "0" * 32, "state")
+
+
+def test_without_namespaces_the_gui_works_and_the_shell_says_why(tmp_path: Path) -> None:
+    """Where no user namespace can be made the phone starts, and a shell line tells the reason."""
+    code = """
+import subprocess, sys
+from pathlib import Path
+from device_tools.virtual import launcher
+from device_tools.virtual.adb_server import find_adb
+with launcher.start(Path(sys.argv[1]), name="bare") as phone:
+    adb = [find_adb(), "-P", str(phone.handle.adb_port), "-s", phone.handle.serial, "shell"]
+    print(subprocess.run([*adb, "wm size"], capture_output=True).stdout)
+    print(subprocess.run([*adb, "echo a | cat"], capture_output=True).stderr)
+"""
+    limit = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"'
+    python = [sys.executable, "-c", code, str(tmp_path / "phone")]
+    done = subprocess.run(
+        ["unshare", "-Ur", "sh", "-c", limit, "sh", *python],
+        cwd=_ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    if "unshare failed" in done.stderr or "unshare: " in done.stderr:
+        pytest.skip("no namespaces at all here")
+    assert "Physical size: " in done.stdout
+    assert "virtual phone: " in done.stdout
