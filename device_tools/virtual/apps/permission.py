@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from device_tools.virtual.apps.packages import APPS, READ_CONTACTS
-from device_tools.virtual.state import PhoneState, Screen
-from device_tools.virtual.ui.view import Rect, Window
-from device_tools.virtual.ui.widgets import Page, dialog, text_button
+from device_tools.virtual.state import HEIGHT, WIDTH, PhoneState, Screen
+from device_tools.virtual.ui.view import FRAME, TEXT, Rect, Style, View, Window
+from device_tools.virtual.ui.widgets import Page, text_button
 
 PACKAGE = "com.android.permissioncontroller"
 ACTIVITY = ".permission.ui.GrantPermissionsActivity"
@@ -52,4 +54,21 @@ def windows(page: Page) -> list[Window]:
             rid="permission_deny_button",
         ),
     ]
-    return [dialog(page, f"Allow {app.label} to {_WHAT[args['permission']]}?", buttons, 920, 1650)]
+    return [_dialog(page, f"Allow {app.label} to {_WHAT[args['permission']]}?", buttons, 920, 1650)]
+
+
+def _dialog(page: Page, title: str, buttons: Sequence[View], top: int, bottom: int) -> Window:
+    """A window of the page's own activity in the middle of the screen."""
+    look = page.theme
+    frame = Rect(80, top, WIDTH - 80, bottom)
+    label = View(
+        Rect(140, top + 50, WIDTH - 140, top + 330),
+        TEXT,
+        title,
+        rid="permission_message",
+        style=Style(color=look.text, size=52, align="center"),
+    )
+    card = View(frame, FRAME, children=(label, *buttons), style=Style(fill=look.surface, radius=72))
+    # the whole screen: a dialog also takes the touches beside it
+    root = View(Rect(0, 0, WIDTH, HEIGHT), FRAME, children=(card,))
+    return Window(page.screen.package, page.screen.component, root)

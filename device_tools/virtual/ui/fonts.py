@@ -45,7 +45,7 @@ def font(size: int, *, cjk: bool = False, bold: bool = False) -> ImageFont.FreeT
     """A font of ``size`` pixels."""
     from PIL import ImageFont
 
-    path = (_package_cjk() or _first(_CJK)) if cjk else _first(_BOLD if bold else _LATIN)
+    path = (_first(_CJK) or _package_cjk()) if cjk else _first(_BOLD if bold else _LATIN)
     path = path or _first(_LATIN) or _first(_CJK)
     if path is not None:
         return ImageFont.truetype(path, size)
@@ -57,7 +57,7 @@ def font(size: int, *, cjk: bool = False, bold: bool = False) -> ImageFont.FreeT
 
 def has_cjk() -> bool:
     """Whether Chinese text is drawn as text and not as boxes."""
-    return (_package_cjk() or _first(_CJK)) is not None
+    return (_first(_CJK) or _package_cjk()) is not None
 
 
 def _first(paths: tuple[str, ...]) -> str | None:
@@ -66,7 +66,7 @@ def _first(paths: tuple[str, ...]) -> str | None:
 
 def _package_cjk() -> str | None:
     # the pip package cvttf-notosanscjk-regular, for hosts where no font can be installed
-    spec = find_spec("cvttf_notosanscjk_regular")
+    spec = find_spec("cvttf_NotoSansCJK_Regular")
     for folder in (spec.submodule_search_locations or ()) if spec else ():
         for base, _, names in os.walk(folder):
             for name in names:

@@ -29,8 +29,9 @@ PACKAGE = "com.android.systemui"
 
 def bars(state: PhoneState) -> list[Window]:
     """Status bar and navigation bar; light icons on the dark home screen."""
-    home = state.screen.package == LAUNCHER
-    color = "#ffffff" if home or state.shade else theme(state).text
+    screen = state.screen
+    wallpaper = screen.package == LAUNCHER and not screen.args.get("drawer")
+    color = "#ffffff" if wallpaper or state.shade else theme(state).text
     return [_status_bar(state, color), _navigation_bar(state, color)]
 
 

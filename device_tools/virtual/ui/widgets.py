@@ -292,20 +292,3 @@ def paragraph(text: str, height: int, size: int = 42, left: int = 66) -> Row:
         return View(inside, TEXT, text, style=Style(color=look.text, size=size, valign="top"))
 
     return height, build
-
-
-def dialog(page: Page, title: str, buttons: Sequence[View], top: int, bottom: int) -> Window:
-    """A window of the page's own activity in the middle of the screen."""
-    look = page.theme
-    frame = Rect(80, top, WIDTH - 80, bottom)
-    label = View(
-        Rect(140, top + 50, WIDTH - 140, top + 330),
-        TEXT,
-        title,
-        rid="permission_message",
-        style=Style(color=look.text, size=52, align="center"),
-    )
-    card = View(frame, FRAME, children=(label, *buttons), style=Style(fill=look.surface, radius=72))
-    # the whole screen: a dialog also takes the touches beside it
-    root = View(Rect(0, 0, WIDTH, HEIGHT), FRAME, children=(card,))
-    return Window(page.screen.package, page.screen.component, root)
