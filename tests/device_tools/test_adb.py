@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import socket
+import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
-from device_tools.adb import AdbPhone, ShellResult, open_device
-from device_tools.adb_server import AdbAddress, DeviceEntry, choose_serial, list_devices
+from device_tools.adb import AdbPhone, ShellResult, ensure_server, find_adb, open_device
+from device_tools.adb_server import (
+    AdbAddress,
+    DeviceEntry,
+    choose_serial,
+    list_devices,
+    server_version,
+)
 from device_tools.cancel import CancelScope
 from device_tools.errors import (
     ActionRefused,
@@ -82,6 +90,22 @@ def test_no_server_is_an_error_and_none_is_started() -> None:
         port = listener.getsockname()[1]
     with pytest.raises(AdbUnavailable, match=str(port)):
         list_devices(AdbAddress("127.0.0.1", port), CancelScope())
+
+
+def test_a_server_is_started_on_request_and_only_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The real adb binary comes up on the asked port; the second request finds it running."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("ADB_LIBUSB", "0")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = AdbAddress("127.0.0.1", listener.getsockname()[1])
+    try:
+        assert ensure_server(address, CancelScope()) is True
+        assert ensure_server(address, CancelScope()) is False
+        assert server_version(address, CancelScope()) >= 41
+    finally:
+        subprocess.run([find_adb(), "-P", str(address.port), "kill-server"], timeout=10)
 
 
 @pytest.mark.parametrize(
