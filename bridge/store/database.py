@@ -6,6 +6,7 @@ program is refused, never touched.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from pathlib import Path
 
@@ -59,6 +60,8 @@ def open_database(path: Path) -> sqlite3.Connection:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # made here so that its WAL, which takes over its mode, is private from the first byte
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
     except (OSError, sqlite3.Error) as error:
         raise record_error(error, path) from error
@@ -67,7 +70,6 @@ def open_database(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
         _migrate(connection, path)
-        path.chmod(0o600)
     except (OSError, sqlite3.Error) as error:
         connection.close()
         raise record_error(error, path) from error

@@ -101,7 +101,7 @@ _OTHER_BEFORE = re.compile(
     re.IGNORECASE,
 )
 
-_PHONE_BEFORE = re.compile(r"\+\d[\d \-]*$")
+_PHONE_BEFORE = re.compile(r"\+\d[\d \-]*\Z")
 
 
 def find_secrets(text: str) -> list[Secret]:

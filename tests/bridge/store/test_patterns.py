@@ -60,14 +60,14 @@ def test_leaves_ordinary_text_alone(text: str) -> None:
 
 
 def test_recall_and_precision_on_the_message_collection() -> None:
-    """At least 95 % of the collected codes are found and at most 1 of the other messages is hit."""
+    """Every collected code is found where it stands first; no other message is touched."""
     folder = shared_data("phone/otp")
     positive = _rows(folder / "otp_positive.jsonl")
     negative = _rows(folder / "otp_negative.jsonl")
     missed = [row for row in positive if not _covered(row)]
     false_alarms = [row for row in negative if secrets_of(row["text"])]
-    assert len(missed) <= len(positive) * 0.05, missed
-    assert len(false_alarms) <= 1, false_alarms
+    assert missed == []
+    assert false_alarms == []
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
