@@ -17,7 +17,14 @@ from device_tools.adb import AdbPhone, open_device
 from device_tools.adb_server import AdbAddress
 from device_tools.cancel import CancelScope
 from device_tools.elements import Element
-from device_tools.errors import ActionRefused, BridgeError, Cancelled, Outcome, UiServerError
+from device_tools.errors import (
+    ActionRefused,
+    BridgeError,
+    Cancelled,
+    Outcome,
+    StaleScreen,
+    UiServerError,
+)
 from device_tools.focus import FocusReader
 from device_tools.freshness import (
     element_by_index,
@@ -84,6 +91,7 @@ class PhoneTools:
         self._focus = FocusReader(phone)
         self._observer = Observer(ui, self._focus, max_side=max_side)
         self._turn: Observation | None = None
+        self._in_turn = False
         self._table: Mapping[str, _Handler] = {
             "observe_screen": self._observe_screen,
             "tap": self._tap,
@@ -101,7 +109,7 @@ class PhoneTools:
 
     def begin_turn(self) -> None:
         """The model is about to answer what it has seen so far."""
-        self._turn = self.latest
+        self._turn, self._in_turn = self.latest, True
 
     def observe(self, *, screenshot: bool = True) -> Observation:
         """Look at the screen; the newest observation is what the next turn refers to."""
@@ -128,8 +136,18 @@ class PhoneTools:
             return failed(error)
 
     def _reference(self) -> Observation:
-        """What this turn refers to; a first look where there is none yet."""
-        return self._turn or self.latest or self.observe()
+        """What this turn refers to. Outside of turns: the newest look, a first one where none is.
+
+        Raises:
+            StaleScreen: the model names something on a screen it was never shown.
+        """
+        if not self._in_turn:
+            return self.latest or self.observe()
+        if self._turn is None:
+            raise StaleScreen(
+                "you have not seen the screen yet", advice="call observe_screen and wait for it"
+            )
+        return self._turn
 
     def _observe_screen(self, arguments: Mapping[str, Any]) -> ToolResult:
         return observation_result(self.observe(screenshot=arguments.get("screenshot", True)))
@@ -224,9 +242,8 @@ class PhoneTools:
     def _points(self, arguments: Mapping[str, Any], *names: str) -> list[tuple[int, int]]:
         """Device pixels of the named coordinates, checked against screen and freshness."""
         space: Space = arguments.get("coordinate_space", self._default_space)
-        observation = self._turn or self.latest
-        if observation is None and space == "screenshot":
-            observation = self.observe()
+        asks = self._in_turn or self.latest or space == "screenshot"
+        observation = self._reference() if asks else None
         size = _space_size(observation, space) if observation else self._observer.size()
         points = []
         for name in names:

@@ -147,5 +147,4 @@ def _execute(valid: ValidCall, device: str | None) -> ToolResult:
         hold_device(loaded.home, target.serial, "bridge call"),
         open_phone_tools(target.serial, target.address, cancel, default_space="screen") as phone,
     ):
-        phone.begin_turn()
         return phone.execute(valid)

@@ -127,6 +127,20 @@ def test_screenshot_coordinates_reach_the_same_spot(tools: PhoneTools) -> None:
     assert did(tools, "current_app").data["package"] == "com.android.settings"
 
 
+@pytest.mark.parametrize("name", ["tap_element", "tap"])
+def test_a_turn_that_was_shown_no_screen_touches_nothing(
+    tools: PhoneTools, phone: VirtualPhone, name: str
+) -> None:
+    """An index or a point in the first reply, even behind a look, refers to nothing."""
+    tools.begin_turn()
+    did(tools, "observe_screen")
+    before = counters(phone)
+    refused = call(tools, name, **({"index": 1} if name == "tap_element" else {"x": 9, "y": 9}))
+    assert (refused.outcome, refused.exit_code) == (Outcome.NOT_SENT, 2)
+    assert "observe_screen" in refused.text
+    assert counters(phone) == before
+
+
 @pytest.mark.parametrize(("x", "y", "field"), [(1080, 5, "x"), (5, 2400, "y")])
 def test_a_tap_outside_the_screen_is_refused(
     phone: VirtualPhone, x: int, y: int, field: str
