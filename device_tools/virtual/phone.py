@@ -10,7 +10,7 @@ from device_tools.virtual.state import PhoneState
 from device_tools.virtual.ui.http_server import HttpServer
 from device_tools.virtual.ui.rpc import RpcServer
 from device_tools.virtual.ui.screen import TouchScreen
-from device_tools.virtual.ui.service_times import INSTANT, REALISTIC
+from device_tools.virtual.ui.service_times import INSTANT, REALISTIC, BusyTime
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -28,16 +28,16 @@ class Phone:
             self.model.properties["ro.serialno"] = serial
         self.screen = TouchScreen(self.model)
         rpc = RpcServer(self.screen, REALISTIC if service_times else INSTANT)
-        self.framework: Framework = PhoneFramework(self.screen)
-        self._server = HttpServer(rpc, self.screen)
-        self.ui_port_handler: PortHandler = self._server.handle
+        self._busy = BusyTime()
+        self.framework: Framework = PhoneFramework(self.screen, self._busy)
+        self.ui_port_handler: PortHandler = HttpServer(rpc, self.screen, self._busy).handle
 
     def state(self) -> dict[str, Any]:
         """Everything a test or a user may check, JSON-able; see ``PhoneState.as_dict``.
 
-        ``service_seconds``: how long the UI server was busy with calls.
+        ``service_seconds``: how long the UI server or a command was at work.
         """
-        return {**self.model.as_dict(), "service_seconds": self._server.busy.seconds}
+        return {**self.model.as_dict(), "service_seconds": self._busy.seconds}
 
     def screenshot(self) -> Image.Image:
         """What is on the screen now."""

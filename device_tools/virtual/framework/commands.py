@@ -11,6 +11,7 @@ from device_tools.virtual.framework import settings as settings_command
 from device_tools.virtual.framework.reply import fail, fail_out, out
 from device_tools.virtual.ports import CommandResult, Files
 from device_tools.virtual.ui.screen import TouchScreen, png
+from device_tools.virtual.ui.service_times import BusyTime
 
 Handler = Callable[[TouchScreen, Sequence[str]], CommandResult]
 
@@ -51,8 +52,9 @@ _DUMP_FILE = "/sdcard/window_dump.xml"
 class PhoneFramework:
     """Implements ``ports.Framework``."""
 
-    def __init__(self, screen: TouchScreen) -> None:
+    def __init__(self, screen: TouchScreen, busy: BusyTime) -> None:
         self._screen = screen
+        self._busy = busy
         self._own: dict[str, Callable[[Sequence[str], Files], Awaitable[CommandResult]]] = {
             "screencap": self._screencap,
             "uiautomator": self._uiautomator,
@@ -62,6 +64,10 @@ class PhoneFramework:
         return bool(argv) and (argv[0] in _COMMANDS or argv[0] in _FILE_COMMANDS)
 
     async def run(self, argv: Sequence[str], stdin: bytes, files: Files) -> CommandResult:
+        with self._busy.serving():
+            return await self._answer(argv, files)
+
+    async def _answer(self, argv: Sequence[str], files: Files) -> CommandResult:
         name, args = argv[0], list(argv[1:])
         if name in self._own:
             return await self._own[name](args, files)

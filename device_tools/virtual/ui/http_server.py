@@ -21,8 +21,8 @@ _IDLE_LIMIT = 60.0
 class HttpServer:
     """Keep-alive; one request after the other on a connection."""
 
-    def __init__(self, rpc: RpcServer, screen: TouchScreen) -> None:
-        self.busy = BusyTime()
+    def __init__(self, rpc: RpcServer, screen: TouchScreen, busy: BusyTime) -> None:
+        self._busy = busy
         self._rpc = rpc
         self._screen = screen
 
@@ -48,7 +48,7 @@ class HttpServer:
         if len(head) > _MAX_HEAD or not length.isdigit() or int(length) > _MAX_BODY:
             return False
         body = await asyncio.wait_for(reader.readexactly(int(length)), _IDLE_LIMIT)
-        with self.busy.serving():
+        with self._busy.serving():
             answer = await self._respond(method, path.partition("?")[0], body)
         writer.write(answer)
         await writer.drain()
