@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from device_tools.virtual.state import WIDTH, Screen
-from device_tools.virtual.ui.theme import Theme
-from device_tools.virtual.ui.view import Rect, Style, View, Window
-from device_tools.virtual.ui.widgets import (
+from device_tools.virtual.views.theme import Theme
+from device_tools.virtual.views.view import Rect, Style, View, Window
+from device_tools.virtual.views.widgets import (
     STATUS_BAR,
     TOOLBAR,
     Page,

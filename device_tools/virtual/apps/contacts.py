@@ -8,9 +8,9 @@ from device_tools.virtual.apps import messages, permission
 from device_tools.virtual.apps.packages import READ_CONTACTS
 from device_tools.virtual.records import Contact
 from device_tools.virtual.state import WIDTH, Screen
-from device_tools.virtual.ui.theme import Theme
-from device_tools.virtual.ui.view import Action, Rect, View, Window
-from device_tools.virtual.ui.widgets import (
+from device_tools.virtual.views.theme import Theme
+from device_tools.virtual.views.view import Action, Rect, View, Window
+from device_tools.virtual.views.widgets import (
     STATUS_BAR,
     TOOLBAR,
     Page,

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from device_tools.virtual.apps.packages import APPS, App
 from device_tools.virtual.state import HEIGHT, LAUNCHER, RECENTS_ACTIVITY, WIDTH, Task
-from device_tools.virtual.ui.view import BUTTON, FRAME, TEXT, Rect, Style, View, Window
-from device_tools.virtual.ui.widgets import NAV_BAR, STATUS_BAR, Page
+from device_tools.virtual.views.view import BUTTON, FRAME, TEXT, Rect, Style, View, Window
+from device_tools.virtual.views.widgets import NAV_BAR, STATUS_BAR, Page
 
 PACKAGE = LAUNCHER
 _HOTSEAT = ("com.android.messaging", "com.android.contacts", "com.android.browser")

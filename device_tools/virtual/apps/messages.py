@@ -6,10 +6,10 @@ from functools import partial
 
 from device_tools.virtual.records import Message, Thread
 from device_tools.virtual.state import WIDTH, Screen
-from device_tools.virtual.ui.picture import wrap
-from device_tools.virtual.ui.theme import Theme
-from device_tools.virtual.ui.view import TEXT, Rect, Style, View, Window
-from device_tools.virtual.ui.widgets import STATUS_BAR, TOOLBAR, Page, Row, icon_button, row
+from device_tools.virtual.views.picture import wrap
+from device_tools.virtual.views.theme import Theme
+from device_tools.virtual.views.view import TEXT, Rect, Style, View, Window
+from device_tools.virtual.views.widgets import STATUS_BAR, TOOLBAR, Page, Row, icon_button, row
 
 PACKAGE = "com.android.messaging"
 CONVERSATION = ".ui.conversation.ConversationActivity"

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from device_tools.virtual.records import Note
 from device_tools.virtual.state import WIDTH, Screen
-from device_tools.virtual.ui.view import Rect, View, Window
-from device_tools.virtual.ui.widgets import (
+from device_tools.virtual.views.view import Rect, View, Window
+from device_tools.virtual.views.widgets import (
     STATUS_BAR,
     TOOLBAR,
     Page,

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from device_tools.virtual.apps.packages import APPS, READ_CONTACTS
 from device_tools.virtual.state import HEIGHT, WIDTH, PhoneState, Screen
-from device_tools.virtual.ui.view import FRAME, TEXT, Rect, Style, View, Window
-from device_tools.virtual.ui.widgets import Page, text_button
+from device_tools.virtual.views.view import FRAME, TEXT, Rect, Style, View, Window
+from device_tools.virtual.views.widgets import Page, text_button
 
 PACKAGE = "com.android.permissioncontroller"
 ACTIVITY = ".permission.ui.GrantPermissionsActivity"

@@ -9,8 +9,8 @@ from device_tools.virtual.apps import browser, contacts, launcher, messages, not
 from device_tools.virtual.apps import settings as settings_app
 from device_tools.virtual.apps.packages import APPS, App
 from device_tools.virtual.state import PhoneState, Screen
-from device_tools.virtual.ui.view import Window
-from device_tools.virtual.ui.widgets import Page
+from device_tools.virtual.views.view import Window
+from device_tools.virtual.views.widgets import Page
 
 __all__ = ["APPS", "App", "app_windows", "installed", "resolve"]
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 from device_tools.virtual.apps.packages import APPS
 from device_tools.virtual.state import WIDTH, PhoneState, Screen
-from device_tools.virtual.ui.theme import Theme
-from device_tools.virtual.ui.view import SEEK_BAR, Rect, Style, View, Window
-from device_tools.virtual.ui.widgets import Page, Row, header, paragraph, row, text_button
+from device_tools.virtual.views.theme import Theme
+from device_tools.virtual.views.view import SEEK_BAR, Rect, Style, View, Window
+from device_tools.virtual.views.widgets import Page, Row, header, paragraph, row, text_button
 
 PACKAGE = "com.android.settings"
 _HOME = (

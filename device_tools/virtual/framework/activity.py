@@ -12,7 +12,7 @@ from device_tools.virtual.framework.reply import fail, option, out
 from device_tools.virtual.ports import CommandResult
 from device_tools.virtual.state import Screen
 from device_tools.virtual.ui.screen import TouchScreen
-from device_tools.virtual.ui.widgets import Page
+from device_tools.virtual.views.widgets import Page
 
 _SETTINGS_PAGES = {
     "android.settings.SETTINGS": "",

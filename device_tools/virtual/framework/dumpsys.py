@@ -11,7 +11,7 @@ from device_tools.virtual.framework.reply import out
 from device_tools.virtual.ports import CommandResult
 from device_tools.virtual.state import DENSITY, HEIGHT, WIDTH, PhoneState, Task
 from device_tools.virtual.ui.screen import TouchScreen
-from device_tools.virtual.ui.view import Window
+from device_tools.virtual.views.view import Window
 
 _WIFI_INFO = (
     'SSID: "AndroidWifi", BSSID: 02:00:00:00:01:00, MAC: 02:00:00:44:55:66, '

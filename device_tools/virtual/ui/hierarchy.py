@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from xml.sax.saxutils import escape
 
-from device_tools.virtual.ui.view import IMAGE, IMAGE_BUTTON, Node, Rect, Window, root_node
+from device_tools.virtual.views.view import IMAGE, IMAGE_BUTTON, Node, Rect, Window, root_node
 
 _HEAD = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>\r\n"
 _QUOTES = {'"': "&quot;", "\n": "&#10;", "\t": "&#9;"}

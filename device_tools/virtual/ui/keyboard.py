@@ -6,9 +6,9 @@ from functools import partial
 
 from device_tools.virtual.state import WIDTH, PhoneState
 from device_tools.virtual.ui import editing
-from device_tools.virtual.ui.theme import theme
-from device_tools.virtual.ui.view import FRAME, Action, Rect, Style, View, Window
-from device_tools.virtual.ui.widgets import KEYBOARD_TOP
+from device_tools.virtual.views.theme import theme
+from device_tools.virtual.views.view import FRAME, Action, Rect, Style, View, Window
+from device_tools.virtual.views.widgets import KEYBOARD_TOP
 
 PACKAGE = "com.android.inputmethod.latin"
 _KEY = "com.android.inputmethod.keyboard.Key"

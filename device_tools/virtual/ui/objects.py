@@ -9,7 +9,7 @@ from typing import Any
 
 from device_tools.virtual.ui import editing, selector
 from device_tools.virtual.ui.screen import TouchScreen
-from device_tools.virtual.ui.view import Node
+from device_tools.virtual.views.view import Node
 
 Selector = Mapping[str, Any] | str
 _POLL = 0.05

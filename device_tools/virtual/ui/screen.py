@@ -11,8 +11,8 @@ from device_tools.virtual.apps import permission
 from device_tools.virtual.apps.registry import app_windows
 from device_tools.virtual.state import HEIGHT, LAUNCHER, WIDTH, PhoneState
 from device_tools.virtual.ui import editing, hierarchy, keyboard, keys, system_ui
-from device_tools.virtual.ui.view import Node, Rect, Window, root_node
-from device_tools.virtual.ui.widgets import STATUS_BAR
+from device_tools.virtual.views.view import Node, Rect, Window, root_node
+from device_tools.virtual.views.widgets import STATUS_BAR
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -58,7 +58,7 @@ class TouchScreen:
 
     def picture_job(self) -> Callable[[], Image.Image]:
         """What draws the screen as it is now; may run in another thread."""
-        from device_tools.virtual.ui.picture import draw
+        from device_tools.virtual.views.picture import draw
 
         return partial(draw, self.windows(), self.display, screen_on=self.state.screen_on)
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from device_tools.virtual.ui.view import Node
+from device_tools.virtual.views.view import Node
 
 _Test = Callable[[Node, Any], bool]
 _CHECKED, _INDEX, _INSTANCE = 0x800, 0x800000, 0x1000000

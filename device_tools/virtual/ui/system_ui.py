@@ -9,8 +9,8 @@ from device_tools.virtual.apps.packages import APPS
 from device_tools.virtual.records import Notification
 from device_tools.virtual.state import HEIGHT, LAUNCHER, WIDTH, PhoneState
 from device_tools.virtual.ui.keys import press_key
-from device_tools.virtual.ui.theme import theme
-from device_tools.virtual.ui.view import (
+from device_tools.virtual.views.theme import theme
+from device_tools.virtual.views.view import (
     BUTTON,
     FRAME,
     IMAGE,
@@ -22,7 +22,7 @@ from device_tools.virtual.ui.view import (
     View,
     Window,
 )
-from device_tools.virtual.ui.widgets import NAV_BAR, STATUS_BAR
+from device_tools.virtual.views.widgets import NAV_BAR, STATUS_BAR
 
 PACKAGE = "com.android.systemui"
 

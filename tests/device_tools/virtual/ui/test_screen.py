@@ -7,9 +7,9 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from device_tools.virtual.state import PhoneState
-from device_tools.virtual.ui.fonts import has_cjk
 from device_tools.virtual.ui.screen import TouchScreen
-from device_tools.virtual.ui.view import Node
+from device_tools.virtual.views.fonts import has_cjk
+from device_tools.virtual.views.view import Node
 from tests.shared_data import shared_data
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from device_tools.virtual.state import HEIGHT, WIDTH, PhoneState, Screen
-from device_tools.virtual.ui.theme import Theme, theme
-from device_tools.virtual.ui.view import (
+from device_tools.virtual.views.theme import Theme, theme
+from device_tools.virtual.views.view import (
     BUTTON,
     EDIT,
     FRAME,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from device_tools.virtual.ui.fonts import font, is_cjk
-from device_tools.virtual.ui.icons import draw_icon
-from device_tools.virtual.ui.view import Node, Rect, Style, Window, root_node
+from device_tools.virtual.views.fonts import font, is_cjk
+from device_tools.virtual.views.icons import draw_icon
+from device_tools.virtual.views.view import Node, Rect, Style, Window, root_node
 
 if TYPE_CHECKING:
     from PIL import Image, ImageDraw

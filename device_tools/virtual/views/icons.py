@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from device_tools.virtual.ui.fonts import font, is_cjk
-from device_tools.virtual.ui.view import Rect
+from device_tools.virtual.views.fonts import font, is_cjk
+from device_tools.virtual.views.view import Rect
 
 if TYPE_CHECKING:
     from PIL import ImageDraw
