@@ -81,7 +81,7 @@ class _Handler(BaseHTTPRequestHandler):
             text = reply(messages)
         except (ValueError, KeyError, TypeError):
             return self._refuse(400, "not a Chat Completions request")
-        self._stream(chunks(text, prompt_size=len(body)))
+        self._stream(chunks(text, prompt_size=_text_size(messages)))
 
     def _stream(self, events: Iterator[dict[str, Any]]) -> None:
         self.send_response(200)
@@ -109,8 +109,16 @@ class _Handler(BaseHTTPRequestHandler):
         """Nothing: the run has its own record."""
 
 
+def _text_size(messages: list[dict[str, Any]]) -> int:
+    """Characters of all text; a picture is no text, however long its encoding is."""
+    contents = [message.get("content") or "" for message in messages]
+    texts = [content for content in contents if isinstance(content, str)]
+    parts = [part for content in contents if isinstance(content, list) for part in content]
+    return sum(map(len, texts)) + sum(len(part.get("text", "")) for part in parts)
+
+
 def chunks(text: str, prompt_size: int) -> Iterator[dict[str, Any]]:
-    """The chunk objects of one answer. Tokens are estimated as four bytes each."""
+    """The chunk objects of one answer. Tokens are estimated as four characters each."""
     yield _chunk({"role": "assistant", "content": ""})
     for start in range(0, len(text), _PIECE):
         yield _chunk({"content": text[start : start + _PIECE]})

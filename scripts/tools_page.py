@@ -1,0 +1,52 @@
+"""Print docs/tools.md from the catalog. Usage: python scripts/tools_page.py > docs/tools.md"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bridge.conversation.finish import FINISH
+from device_tools.catalog import PHONE_TOOLS
+from device_tools.schema import ToolSpec
+
+HEAD = """# Tools
+
+What a model may call, made from the catalog by `python scripts/tools_page.py`. Arguments are
+checked against these schemas immediately before execution; nothing is converted and unknown
+arguments are refused. An action answers `DONE`, `NOT_SENT` or `UNKNOWN`, as exit code 0 done, 1
+failed, 2 refused or not sent, 75 unknown, 130 cancelled.
+
+Numbers of elements and screenshot coordinates refer to the newest observation the model had seen
+when it began to answer. An element is looked up again by identity before it is touched; a point
+is touched only while window, activity and rotation are still those of the observation.
+"""
+
+
+def kind(schema: Mapping[str, Any]) -> str:
+    if "enum" in schema:
+        return "one of " + ", ".join(f"`{value}`" for value in schema["enum"])
+    words = [schema["type"]]
+    for low, high in (("minimum", "maximum"), ("minLength", "maxLength")):
+        if low in schema or high in schema:
+            unit = " characters" if "Length" in high else ""
+            words.append(f"{schema.get(low, 0)} to {schema[high]}{unit}")
+    return ", ".join(words)
+
+
+def section(spec: ToolSpec) -> str:
+    lines = [f"## {spec.name}", "", f"{spec.description}", ""]
+    lines.append(f"Group `{spec.group.value}`, effect `{spec.effect.value}`.")
+    if spec.properties:
+        lines += ["", "| argument | | |", "|---|---|---|"]
+    for name, schema in spec.properties.items():
+        needed = "" if name in spec.parameters["required"] else " (optional)"
+        lines.append(f"| `{name}`{needed} | {kind(schema)} | {schema.get('description', '')} |")
+    return "\n".join(lines) + "\n"
+
+
+def page() -> str:
+    return "\n".join([HEAD, *(section(spec) for spec in (*PHONE_TOOLS, FINISH))])
+
+
+if __name__ == "__main__":
+    print(page(), end="")
