@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 from device_tools.virtual.adb_wire import (
     CLSE,
@@ -211,6 +212,11 @@ class Transport:
             stream = self._new_stream(peer_id)
             await self.write(Packet(OKAY, stream.local_id, peer_id))
         except StreamClosed:
+            return
+        except OSError:
+            # the userland is gone or full; without an answer the host would wait for ever
+            with suppress(StreamClosed):
+                await self.write(Packet(CLSE, 0, peer_id))
             return
         try:
             await service(stream)

@@ -19,6 +19,7 @@ import pytest
 from device_tools.errors import VirtualPhoneError
 from device_tools.virtual import launcher
 from device_tools.virtual.launcher import VirtualPhone
+from tests.device_tools.virtual.userland.phone import needs_userland
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
@@ -201,3 +202,21 @@ with launcher.start(Path(sys.argv[1]), name="bare") as phone:
         pytest.skip("no namespaces at all here")
     assert "Physical size: " in done.stdout
     assert "virtual phone: " in done.stdout
+
+
+@needs_userland
+def test_files_are_refused_once_the_userland_is_gone(tmp_path: Path) -> None:
+    """After kill -9 of the phone's first process the sync service refuses at once."""
+    with launcher.start(tmp_path / "phone", name="phone") as phone:
+        device = adbutils.AdbClient("127.0.0.1", phone.handle.adb_port).device(phone.handle.serial)
+        init = min(
+            pid
+            for pid in _family(phone.handle.pid)
+            if Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0") == b"/init"
+        )
+        os.kill(init, signal.SIGKILL)
+        assert _soon(lambda: not _running(init))
+        started = time.monotonic()
+        with pytest.raises(adbutils.AdbError):
+            device.sync.stat("/sdcard")
+        assert time.monotonic() - started < 5
