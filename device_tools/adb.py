@@ -13,6 +13,7 @@ import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from threading import Timer
 from typing import Any
 from weakref import WeakSet
 
@@ -36,10 +37,9 @@ from device_tools.errors import (
     DeviceDisconnected,
     DeviceError,
     DeviceNotFound,
-    DeviceTimeout,
     Outcome,
 )
-from device_tools.limits import Limit
+from device_tools.limits import Deadline, Limit
 
 MAX_OUTPUT = 4 * 1024 * 1024
 
@@ -164,6 +164,11 @@ class AdbPhone:
         for sock in list(self._sockets):
             hang_up(sock)
 
+    def drop_client(self) -> None:
+        """Close the sockets of a ``client_device`` that failed; its library leaves them open."""
+        for sock in list(self._sockets):
+            sock.close()
+
     def remember(self, sock: socket.socket) -> None:
         self._sockets.add(sock)
 
@@ -203,20 +208,29 @@ def client_errors(
 ) -> Iterator[None]:
     """Around calls into a client library: its errors and those below it become ours.
 
-    ``make`` builds the error for what the library reports as ``own``.
+    ``make`` builds the error for what the library reports as ``own``. Its sockets are hung up
+    when ``limit`` is over, as it puts no limit on most of them.
     """
     from adbutils import AdbError
 
+    deadline = Deadline(limit)
+    timer = Timer(limit.seconds, phone.hang_up)
+    timer.daemon = True
+    timer.start()
     try:
         with phone.cancel.closing(phone.hang_up):
             yield
     except (own, AdbError, OSError, EOFError) as error:
+        phone.drop_client()
         phone.cancel.check()
+        deadline.remaining()
         if isinstance(error, TimeoutError):
-            raise DeviceTimeout(f"{limit.name} took longer than {limit.seconds:g} s") from error
+            raise deadline.expired() from error
         if isinstance(error, OSError | EOFError):
             raise DeviceDisconnected(f"the adb connection broke: {error}") from error
         raise make(str(error)) from error
+    finally:
+        timer.cancel()
 
 
 def _fast_device(phone: AdbPhone) -> Any:

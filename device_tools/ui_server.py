@@ -50,8 +50,9 @@ class _Reply:
 class UiServer:
     """Safe to use from several threads."""
 
-    def __init__(self, phone: AdbPhone) -> None:
+    def __init__(self, phone: AdbPhone, launch_limit: Limit = limits.UI_LAUNCH) -> None:
         self.phone = phone
+        self.launch_limit = launch_limit
         self._client: Any = None
         self._restart = threading.Lock()
         self._generation = 0
@@ -176,7 +177,7 @@ class UiServer:
         import uiautomator2
         from uiautomator2.exceptions import BaseException as ClientError
 
-        with client_errors(self.phone, limits.UI_PING, ClientError, _launch_error):
+        with client_errors(self.phone, self.launch_limit, ClientError, _launch_error):
             if self._client is None:
                 self._client = uiautomator2.connect(self.phone.client_device(), port=PORT)
             else:

@@ -129,6 +129,25 @@ def test_the_result_is_returned() -> None:
     assert double.bodies == [b'{"jsonrpc": "2.0", "id": 1, "method": "click", "params": [1, 2]}']
 
 
+def test_a_launch_that_hangs_ends_in_time() -> None:
+    """The client library waits without limit; its sockets are hung up when ours is over."""
+    ended = threading.Event()
+
+    def serve(sock: socket.socket, request: str) -> None:
+        if request == "tcp:9008":
+            sock.sendall(b"FAIL0006closed")
+        else:
+            ended.wait(20)
+
+    with adb_server(serve) as double:
+        ui = UiServer(AdbPhone("fake-1", double.address, CancelScope()), SHORT)
+        started = time.monotonic()
+        with pytest.raises(DeviceTimeout, match="a short test took longer"):
+            ui.start()
+        assert time.monotonic() - started < 10
+        ended.set()
+
+
 def test_cancel_ends_a_waiting_action_as_unknown() -> None:
     """Cancelling closes the socket: the wait ends at once and the outcome is not known."""
     scope = CancelScope()
