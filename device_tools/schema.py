@@ -98,7 +98,22 @@ def validate(spec: ToolSpec, call_id: str, arguments: object) -> ValidCall:
     errors = sorted(_validator(spec).iter_errors(dict(arguments)), key=_order)
     if errors:
         raise _refusal(spec, errors[0])
+    for name, value in arguments.items():
+        if not _is_text_whole(value):
+            raise InvalidCall(
+                f"{spec.name}.{name}: half of a character (a lone surrogate) is no text",
+                field=str(name),
+            )
     return ValidCall(call_id, spec, dict(arguments), _ONLY_VALIDATE)
+
+
+def _is_text_whole(value: object) -> bool:
+    """JSON can spell strings that no encoding can carry to a phone or into the record."""
+    if isinstance(value, str):
+        return not any("\ud800" <= character <= "\udfff" for character in value)
+    if isinstance(value, Mapping):
+        return all(_is_text_whole(item) for pair in value.items() for item in pair)
+    return not isinstance(value, list) or all(_is_text_whole(item) for item in value)
 
 
 def _order(error: ValidationError) -> tuple[int, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -113,6 +112,7 @@ def _read(path: Path) -> bytes:
 
 def _validated(name: str, args: str) -> ValidCall:
     """Every check that needs no phone, so that a bad call opens none."""
+    from bridge.cst.values import strict_json
     from device_tools.catalog import PHONE_TOOLS
     from device_tools.errors import InvalidCall
     from device_tools.schema import validate
@@ -121,7 +121,7 @@ def _validated(name: str, args: str) -> ValidCall:
     if spec is None:
         raise InvalidCall(f"there is no tool {name!r}", advice="see bridge tools")
     try:
-        arguments = json.loads(args)
+        arguments = strict_json(args)
     except ValueError as error:
         raise InvalidCall(
             f"--args is no JSON: {error}", advice="for example --args '{\"x\": 1}'"

@@ -26,12 +26,21 @@ def typed(text: str, schema: Mapping[str, Any] | None) -> Any:
     if "string" in names:
         return text
     try:
-        value = json.loads(
-            text, parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_unique
-        )
-    except (ValueError, RecursionError):
+        value = strict_json(text)
+    except ValueError:
         return text
     return value if any(_is(value, name) for name in names) else text
+
+
+def strict_json(text: str) -> Any:
+    """The value of a JSON text. ValueError: not JSON by RFC 8259, a key given twice, a number out
+    of range, nested too deep."""
+    try:
+        return json.loads(
+            text, parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_unique
+        )
+    except RecursionError as error:
+        raise ValueError("nested too deep") from error
 
 
 def _is(value: object, name: str) -> bool:

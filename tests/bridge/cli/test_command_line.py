@@ -52,7 +52,12 @@ def test_help_imports_nothing_heavy() -> None:
         ('{"x": 12, "y": 3, "z": 1}', "z"),
         ('{"x": 12}', "y"),
         ('{"x": true, "y": 3}', "x"),
+        ('{"x": 12, "y": 1.0}', "y"),
+        ('{"x": 5, "x": 12, "y": 3}', ""),
+        ('{"x": NaN, "y": 3}', ""),
+        ('{"x": 12, "y": 3, "coordinate_space": "\\ud800"}', "coordinate_space"),
         ("[1]", ""),
+        ("[" * 100_000, ""),
         ("{", ""),
     ],
 )
@@ -139,3 +144,30 @@ def test_tools_as_json_lines(bridge: Bridge) -> None:
     tools = [json.loads(line) for line in bridge("tools", "--json").stdout.splitlines()]
     assert {"tap", "observe_screen", "finish"} <= {tool["name"] for tool in tools}
     assert all(tool["parameters"]["additionalProperties"] is False for tool in tools)
+
+
+def test_half_a_character_is_no_text(bridge: Bridge) -> None:
+    """JSON can spell a lone surrogate; it is refused before any phone, and the answer is JSON."""
+    ran = bridge("call", "type_text", "--args", '{"text": "a\\ud800b"}')
+    assert ran.returncode == 2
+    assert json.loads(ran.stdout)["error"]["field"] == "text"
+
+
+def test_what_is_printed_cannot_steer_the_terminal(bridge: Bridge, tmp_path: Path) -> None:
+    """Escape sequences and direction marks of a screen are not sent to it."""
+    dump = tmp_path / "dump.xml"
+    node = '<node text="a\x9b31m\u202eb" bounds="[0,0][9,9]" resource-id="\x9b" />'
+    dump.write_text(f'<hierarchy rotation="0">{node}</hierarchy>')
+    for form in ("text", "json"):
+        shown = bridge("observe", "--xml", str(dump), "--format", form).stdout
+        assert "31m" in shown
+        assert not {"\x1b", "\x9b", "\u202e"} & set(shown)
+
+
+def test_a_terminal_without_utf_8_gets_escapes(bridge: Bridge, tmp_path: Path) -> None:
+    """A character that the terminal lacks is no crash."""
+    dump = tmp_path / "dump.xml"
+    dump.write_text('<hierarchy rotation="0"><node text="设置" bounds="[0,0][9,9]"/></hierarchy>')
+    ran = bridge("observe", "--xml", str(dump), PYTHONIOENCODING="ascii")
+    assert ran.returncode == 0, ran.stderr
+    assert "\\u8bbe\\u7f6e" in ran.stdout
