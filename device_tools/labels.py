@@ -6,7 +6,11 @@ import re
 
 from device_tools.hierarchy import Node
 
-_PRIVATE_USE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff\ufffc\ufffd\u200b\u200e\u200f]")
+_UNREADABLE = re.compile(
+    "[\ue000-\uf8ff\U000f0000-\U0010ffff\ufffc\ufffd\u200b\u200e\u200f"  # icon glyphs, marks
+    "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"  # controls, without the line breaks among them
+    "\u202a-\u202e\u2066-\u2069]"  # would reorder the line they stand in
+)
 _FIELD = re.compile(r"EditText|AutoComplete")
 _ROLES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"Switch|ToggleButton"), "switch"),
@@ -59,8 +63,8 @@ def own_texts(node: Node) -> list[str]:
 
 
 def clean(text: str) -> str:
-    """Without icon glyphs and surrounding space; line breaks stay."""
-    lines = (" ".join(line.split()) for line in _PRIVATE_USE.sub("", text).splitlines())
+    """Without icon glyphs, control characters and surrounding space; line breaks stay."""
+    lines = (" ".join(line.split()) for line in _UNREADABLE.sub("", text).splitlines())
     return "\n".join(line for line in lines if line)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -39,6 +40,10 @@ def _options(
 
 def main() -> None:
     """Entry point of the console script."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # a terminal without UTF-8 shows an escape where it lacks a character
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except BridgeError as error:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bridge.cli.common import print_json
+from bridge.cli.common import print_json, printable
 from bridge.policy import Answer
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def ask_on_terminal(spec: ToolSpec, arguments: Mapping[str, Any]) -> Answer:
     """Yes, no or always for this run; no terminal means no."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return Answer.NO
-    shown = json.dumps(dict(arguments), ensure_ascii=False)
+    shown = printable(json.dumps(dict(arguments), ensure_ascii=False))
     print(
         f"allow {spec.name} {shown}? [y]es, [n]o, [a]lways: ", end="", file=sys.stderr, flush=True
     )
@@ -41,6 +41,10 @@ def ask_on_terminal(spec: ToolSpec, arguments: Mapping[str, Any]) -> Answer:
 
 def describe(record: Mapping[str, Any]) -> str:
     """One line for a person about one event; "" for events that say nothing new."""
+    return printable(_described(record))
+
+
+def _described(record: Mapping[str, Any]) -> str:
     match record["type"]:
         case "run_started":
             return f"run {record['run']}: {record['task']}\n  {_model(record)}"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated, Any
 
 import typer
 
-from bridge.cli.common import DeviceOption, JsonFlag, print_error, print_json
+from bridge.cli.common import DeviceOption, JsonFlag, print_error, print_json, printable
 
 Text = Annotated[str, typer.Argument(help="What to do on the phone.", show_default=False)]
 Groups = Annotated[
@@ -70,7 +71,8 @@ def run(
             }
         )
     elif not finished.error or finished.error == "model_reported_failure":
-        print(finished.output or finished.summary)
+        answer = finished.output or finished.summary
+        print(printable(answer) if sys.stdout.isatty() else answer)
     else:
         print_error(finished.summary, finished.advice)
     raise typer.Exit(finished.exit_code)

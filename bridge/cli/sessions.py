@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bridge.cli.common import JsonFlag, print_json
+from bridge.cli.common import JsonFlag, print_json, printable
 
 if TYPE_CHECKING:
     from bridge.store.transcripts import RunSummary, Transcripts
@@ -26,7 +26,7 @@ def list_sessions(
         if as_json:
             print_json({"v": 1, "type": "run"} | run.as_json() | {"status": status(run)})
         else:
-            print(f"{run.id}  {_date(run)}  {status(run):11}  {run.device}  {run.title}")
+            print(printable(f"{run.id}  {_date(run)}  {status(run):11}  {run.device}  {run.title}"))
 
 
 @app.command("show")
