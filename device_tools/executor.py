@@ -203,6 +203,12 @@ class PhoneTools:
 
     def _focus_field(self, index: int) -> None:
         element, tree = self._found(index)
+        if "type" not in element.actions:
+            # a tap on a button that was meant as a field would press it
+            raise ActionRefused(
+                f"{_named(element, index)} is no text field",
+                advice="give the index of a field, or tap this element first",
+            )
         before = text_input.focused_field(tree.hierarchy)
         if before is not None and before.bounds == element.bounds:
             return

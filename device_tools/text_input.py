@@ -72,7 +72,7 @@ def wait_for_focus(
     The keyboard may have moved the field, so its place alone does not identify it.
 
     Raises:
-        ActionRefused: it did not get the focus within the limit.
+        ActionRefused: it did not get the focus within the limit (UNKNOWN: it was tapped).
     """
     end = time.monotonic() + limits.FIELD_FOCUS.seconds
     while time.monotonic() < end:
@@ -83,8 +83,9 @@ def wait_for_focus(
                 return
         phone.cancel.wait(_POLL_SECONDS)
     raise ActionRefused(
-        f"the field did not take the focus within {limits.FIELD_FOCUS.seconds:g} s",
+        f"the field was tapped but took no focus within {limits.FIELD_FOCUS.seconds:g} s",
         advice="observe the screen again",
+        outcome=Outcome.UNKNOWN,  # whatever the tap did, it was done
     )
 
 

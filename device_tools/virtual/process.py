@@ -147,7 +147,9 @@ class _Process:
         _report(facts)
 
     def _state(self) -> bytes:
-        return json.dumps(self._phone.state(), ensure_ascii=False, indent=1).encode()
+        # a client can put half a character into a field; no file can hold it
+        text = json.dumps(self._phone.state(), ensure_ascii=False, indent=1)
+        return text.encode("utf-8", "replace")
 
     def _picture(self) -> bytes:
         from io import BytesIO

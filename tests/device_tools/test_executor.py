@@ -201,6 +201,29 @@ def test_typing_without_a_field_is_refused(tools: PhoneTools) -> None:
     assert "tap the field first" in result.text
 
 
+def test_typing_into_a_button_presses_nothing(tools: PhoneTools, phone: VirtualPhone) -> None:
+    """An index that is no text field is refused before any touch: Save is not pressed."""
+    did(tools, "open_app", app="notes")
+    press(tools, "New note")
+    save, before = index(tools, "Save"), counters(phone)
+    result = call(tools, "type_text", text="x", index=save)
+    assert (result.outcome, result.error) == (Outcome.NOT_SENT, "action_refused")
+    assert "no text field" in result.text
+    assert counters(phone) == before
+
+
+def test_the_phone_survives_half_a_character(tools: PhoneTools, phone: VirtualPhone) -> None:
+    """Another client may set a lone surrogate into a field; the phone still tells its state."""
+    did(tools, "open_app", app="notes")
+    press(tools, "New note")
+    did(tools, "type_text", text="x", index=index(tools, "Title"))
+    selector = {"mask": 0x20010, "className": "android.widget.EditText", "focused": True}
+    tools.phone.cancel.check()
+    UiServer(tools.phone).act("setText", [selector, "a\ud800b"])
+    assert "a?b" in phone.state()["fields"].values()
+    assert look(tools)
+
+
 def test_scrolling_shows_more_and_tells_the_end(tools: PhoneTools) -> None:
     """Down moves the list until its end, and the end is said."""
     did(tools, "open_app", app="settings")
