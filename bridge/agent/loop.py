@@ -55,6 +55,7 @@ class AgentLoop:
         self._limits = limits
         self._faults = 0
         self._lost = 0
+        self._lost_text = ""
         self.turns = 0
         self.calls = 0
         self.input_tokens = 0
@@ -243,8 +244,7 @@ class AgentLoop:
             raise LimitReached(
                 f"the run used its {self._limits.calls} calls", advice="split the task"
             )
-        if turn.answer is None:
-            self._check_phone(turn)
+        self._check_phone(turn)
         kind, message = fault_of(turn)
         if kind and turn.answer is None:
             self._count_fault(turn, kind, message)
@@ -259,10 +259,14 @@ class AgentLoop:
 
     def _check_phone(self, turn: Turn) -> None:
         lost = [each.result for each in turn.results if each.result.error in DEVICE_LOST]
-        self._lost = self._lost + 1 if lost else 0
-        if self._lost >= MAX_LOST_TURNS:
+        if lost:
+            self._lost, self._lost_text = self._lost + 1, lost[-1].text
+        elif turn.answer is None:
+            self._lost = 0
+        gave_up = turn.answer is not None and not turn.answer.success
+        if (gave_up and self._lost) or (turn.answer is None and self._lost >= MAX_LOST_TURNS):
             raise DeviceDisconnected(
-                f"the phone is out of reach: {lost[-1].text}", advice="run `bridge doctor`"
+                f"the phone is out of reach: {self._lost_text}", advice="run `bridge doctor`"
             )
 
     def _count_fault(self, turn: Turn, kind: str, message: str) -> None:

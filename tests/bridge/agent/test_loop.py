@@ -269,6 +269,16 @@ def test_a_phone_that_stays_out_of_reach_ends_the_run(tmp_path: Path) -> None:
     assert len(bench.model.requests) == 4
 
 
+def test_a_model_that_gives_up_on_a_lost_phone_is_a_device_error(tmp_path: Path) -> None:
+    """The phone is lost and the model reports failure: the phone is to blame, not the model."""
+    lost = ToolResult(Outcome.NOT_SENT, 1, "connection refused", error="adb_unavailable")
+    give_up = "call f finish\narg success false\narg summary No phone.\nend\n"
+    for replies in ([reply(OBSERVE), reply(give_up)], [reply(OBSERVE + give_up)]):
+        bench = Bench(tmp_path / str(len(replies)), replies, TinyPhone({"observe_screen": lost}))
+        with pytest.raises(DeviceDisconnected, match="connection refused"):
+            bench.run()
+
+
 def test_cancel_during_a_call_records_it(tmp_path: Path) -> None:
     """A cancelled call has its outcome with exit 130, and the run raises Cancelled."""
     phone = TinyPhone({"tap_element": Cancelled("cancelled", outcome=Outcome.UNKNOWN)})
