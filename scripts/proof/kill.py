@@ -296,7 +296,7 @@ def main() -> int:
         for n in range(given.jobs)
     ]
     lines = [line for worker in workers for line in worker.communicate()[0].splitlines()]
-    return report([json.loads(line) for line in lines if '"victim"' in line])
+    return report([json.loads(line) for line in lines if line.startswith('{"victim"')])
 
 
 def report(trials: list[dict[str, object]]) -> int:
