@@ -99,14 +99,15 @@ def execute(
     from bridge.providers.profiles import resolve
 
     provider = provider_settings(request.settings)
-    model = resolve(provider, os.environ).model
+    chosen = resolve(provider, os.environ)
+    key = os.environ.get(chosen.key_variable, "").strip()
     run, session = new_id("r"), new_id("s")
     folder = request.home / RUNS / run
     with closing(Transcripts(request.home / DATABASE)) as transcripts:
-        recorder = Recorder(transcripts, run, session, listeners)
+        recorder = Recorder(transcripts, run, session, listeners, [key])
         device = request.settings.device or "(the only attached phone)"
         recorder.record(
-            RunStarted(request.task, device, provider.name, model, request.settings.protocol)
+            RunStarted(request.task, device, provider.name, chosen.model, request.settings.protocol)
         )
         finished = _run_guarded(request, provider, run, folder, cancel, recorder)
         recorder.record(finished)

@@ -24,12 +24,13 @@ class Recorder:
         run: str,
         session: str,
         listeners: Sequence[Listener] = (),
+        secrets: Sequence[str] = (),
     ) -> None:
         self._transcripts = transcripts
         self._run = run
         self._session = session
         self._listeners = tuple(listeners)
-        self._redactor = Redactor()
+        self._redactor = Redactor(secrets)
 
     def record(self, event: RunEvent) -> None:
         """Store ``event`` and tell the listeners; RecordError when it cannot be stored."""

@@ -9,7 +9,7 @@ secret value it found, so that a code read in one turn is gone from every later 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import Any
@@ -40,11 +40,16 @@ class Redacted:
 
 
 class Redactor:
-    """Redacts the events of one run; holds the secret values it met, in memory only."""
+    """Redacts the events of one run; holds the secret values it met, in memory only.
 
-    def __init__(self) -> None:
+    ``secrets`` are known from the start: the provider's key, which a server may send back.
+    """
+
+    def __init__(self, secrets: Sequence[str] = ()) -> None:
         self._known: dict[str, str] = {}
         self._pattern: re.Pattern[str] | None = None
+        for value in secrets:
+            self._remember(value, Secret(0, len(value), "key"))
 
     def redact(self, event: RunEvent, run: str, time: float) -> Redacted:
         """The storable record of ``event``; ``time`` is seconds since the epoch."""

@@ -64,3 +64,10 @@ def test_a_lone_surrogate_does_not_break_the_record() -> None:
     text = stored(Redactor(), AssistantText(1, "caf\udce9 ok"))
     assert "ok" in text
     text.encode("utf-8")
+
+
+def test_the_providers_key_is_known_from_the_start() -> None:
+    """A server that sends the key back in its text does not get it into the record."""
+    redactor = Redactor(["plain-key-9988776655"])
+    text = stored(redactor, AssistantText(1, "your key is plain-key-9988776655, thanks"))
+    assert "9988776655" not in text and "thanks" in text
