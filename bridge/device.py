@@ -39,7 +39,7 @@ def open_target(
         DeviceError: no such phone, none or several, not ready, adb missing, no virtual phone.
     """
     if device == VIRTUAL:
-        with _started_phone(folder) as target:
+        with _started_phone(folder, cancel) as target:
             yield target
         return
     if device is not None and (running := _running_phone(device, home)) is not None:
@@ -53,12 +53,12 @@ def open_target(
 
 
 @contextmanager
-def _started_phone(folder: Path | None) -> Iterator[Target]:
+def _started_phone(folder: Path | None, cancel: CancelScope) -> Iterator[Target]:
     from device_tools.virtual import launcher
 
     with tempfile.TemporaryDirectory(prefix="bridge-virtual-") as spare:
         place = folder or Path(spare)
-        with launcher.start(place, name=place.name, owned=True) as phone:
+        with launcher.start(place, name=place.name, owned=True, cancel=cancel) as phone:
             yield _target(phone.handle)
 
 

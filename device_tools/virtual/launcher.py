@@ -21,7 +21,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from device_tools.errors import VirtualPhoneError
+from device_tools.cancel import CancelScope
+from device_tools.errors import Cancelled, VirtualPhoneError
 from device_tools.virtual.control import ask
 
 START_SECONDS = 20.0
@@ -85,11 +86,16 @@ class VirtualPhone:
 
 
 def start(
-    folder: Path, *, name: str, owned: bool = True, timeout: float = START_SECONDS
+    folder: Path,
+    *,
+    name: str,
+    owned: bool = True,
+    timeout: float = START_SECONDS,
+    cancel: CancelScope | None = None,
 ) -> VirtualPhone:
     """Start a phone that keeps its files in ``folder``.
 
-    ``owned``: it ends with this process, however that ends. Raises VirtualPhoneError.
+    ``owned``: it ends with this process, however that ends. Raises VirtualPhoneError, Cancelled.
     """
     if not _NAME.fullmatch(name):
         raise VirtualPhoneError(
@@ -101,13 +107,18 @@ def start(
         raise VirtualPhoneError(f"a virtual phone runs in {folder}", advice="stop it first")
     _clean(folder)
     process = _spawn(folder, name, owned)
+    scope = cancel or CancelScope()
     try:
-        facts = _first_line(process, folder, timeout)
-    except VirtualPhoneError:
+        with scope.closing(process.kill):
+            facts = _first_line(process, folder, timeout)
+        scope.check()
+    except (VirtualPhoneError, Cancelled):
         process.kill()
         process.wait()
         if process.stdin:
             process.stdin.close()
+        _clean(folder)
+        scope.check()
         raise
     finally:
         if process.stdout:

@@ -9,6 +9,7 @@ import socket
 import stat
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +17,8 @@ from pathlib import Path
 import adbutils
 import pytest
 
-from device_tools.errors import VirtualPhoneError
+from device_tools.cancel import CancelScope
+from device_tools.errors import Cancelled, VirtualPhoneError
 from device_tools.virtual import launcher
 from device_tools.virtual.launcher import VirtualPhone
 from tests.device_tools.virtual.userland.phone import needs_userland
@@ -202,6 +204,19 @@ with launcher.start(Path(sys.argv[1]), name="bare") as phone:
         pytest.skip("no namespaces at all here")
     assert "Physical size: " in done.stdout
     assert "virtual phone: " in done.stdout
+
+
+def test_a_start_can_be_cancelled(tmp_path: Path) -> None:
+    """Cancel during the start ends it at once and leaves no process and no work folder."""
+    cancel = CancelScope()
+    folder = tmp_path / "phone"
+    threading.Timer(0.2, cancel.cancel).start()
+    started = time.monotonic()
+    with pytest.raises(Cancelled):
+        launcher.start(folder, name="phone", cancel=cancel)
+    assert time.monotonic() - started < 3
+    assert [path.name for path in folder.iterdir()] == ["phone.log"]
+    assert _soon(lambda: _family(os.getpid()) == {os.getpid()})
 
 
 @needs_userland
