@@ -171,3 +171,18 @@ def test_a_terminal_without_utf_8_gets_escapes(bridge: Bridge, tmp_path: Path) -
     ran = bridge("observe", "--xml", str(dump), PYTHONIOENCODING="ascii")
     assert ran.returncode == 0, ran.stderr
     assert "\\u8bbe\\u7f6e" in ran.stdout
+
+
+def test_ctrl_c_while_the_program_loads_is_130() -> None:
+    """An interrupt in the middle of the imports ends quietly with 130."""
+    code = (
+        "import sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'typer': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+        "from bridge.__main__ import main\n"
+        "main()"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "")
