@@ -5,12 +5,22 @@ BridgeError
 ├── ProviderError        the model's server failed, refused or broke off        exit 4
 ├── LimitReached         a named limit of the run (turns, calls, tokens, time)  exit 5
 ├── ModelFailed          the model reported failure or kept breaking the contract  exit 1
-└── RecordError          the record cannot be written or read                   exit 1
+├── RecordError          the record cannot be written or read                   exit 1
+├── FileStoreError       a file of a store cannot be read, written or deleted    exit 1
+├── PatchNotApplied      the files refused a patch half-way; undone, or UNKNOWN  exit 1
+└── InvalidCall
+    └── PatchRefused     a patch is refused and no file was touched             exit 2
+        ├── PatchMalformed   no whole unified diff of changes we make
+        ├── PathRefused      a path leads out of the folder or cannot be a file
+        ├── FileClash        the file to create exists, or the one to change does not
+        ├── HunkMissing      the lines of a hunk are nowhere in the file
+        ├── HunkAmbiguous    they are in several places and no line number tells which
+        └── HunksOverlap     two hunks want the same lines
 """
 
 from __future__ import annotations
 
-from device_tools.errors import Blame, BridgeError
+from device_tools.errors import Blame, BridgeError, InvalidCall
 
 
 class ConfigurationError(BridgeError):
@@ -57,3 +67,46 @@ class ModelFailed(BridgeError):
 
 class RecordError(BridgeError):
     """The record cannot be opened, written or read."""
+
+
+class FileStoreError(BridgeError):
+    """A store (``bridge.cst.patch.FileStore``) cannot read, write or delete a file."""
+
+
+class PatchNotApplied(BridgeError):
+    """Writing failed half-way. Outcome NOT_SENT: undone; UNKNOWN: the named files may differ."""
+
+
+class PatchRefused(InvalidCall):
+    """A patch is refused before anything was written. ``file`` is the path at fault ("" when
+    none is), ``line`` the line of the patch, counted from 1 (0 when none is)."""
+
+    def __init__(self, message: str, *, advice: str, file: str = "", line: int = 0) -> None:
+        where = f"patch line {line}: " if line else ""
+        super().__init__(f"{where}{message}; no file was touched", field="patch", advice=advice)
+        self.file = file
+        self.line = line
+
+
+class PatchMalformed(PatchRefused):
+    """Not a whole unified diff, or one that asks for more than changes of text files."""
+
+
+class PathRefused(PatchRefused):
+    """Absolute, with ``..``, or no name of a file at all."""
+
+
+class FileClash(PatchRefused):
+    """The file to create exists, or the file to change or delete does not."""
+
+
+class HunkMissing(PatchRefused):
+    """The context and removed lines of a hunk are nowhere in the file."""
+
+
+class HunkAmbiguous(PatchRefused):
+    """They are in several places, and the hunk has no line number."""
+
+
+class HunksOverlap(PatchRefused):
+    """Two hunks of one file take the same lines."""
