@@ -27,7 +27,7 @@ async def serve_control(answers: Mapping[str, Answer], token: str) -> asyncio.Se
     """Listen on a free port of 127.0.0.1."""
 
     async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError, TimeoutError, ValueError):
+        with suppress(OSError, TimeoutError, ValueError, RecursionError):
             async with asyncio.timeout(REQUEST_SECONDS):
                 answer = _allowed(answers, token, await reader.readline())
             writer.write(b"+" + answer() if answer else b"-")

@@ -37,6 +37,19 @@ class Tree:
             raise OSError(errno.EACCES, os.strerror(errno.EACCES))
         return self.root + inside + (b"/" if path.endswith(b"/") else b"")
 
+    def holds(self, fd: int) -> bool:
+        """Whether an opened file belongs to the phone. Inside its root the kernel resolves, and
+        ``/proc/self`` is the serving process: its program is a file of the host, its memory map
+        names more of them."""
+        if self.root:
+            return True
+        if os.readlink(f"/proc/self/fd/{fd}").startswith(f"/proc/{os.getpid()}/"):
+            return False
+        device = os.fstat(fd).st_dev
+        number = b"%d:%d" % (os.major(device), os.minor(device))
+        with open("/proc/self/mountinfo", "rb") as mounts:
+            return any(line.split()[2] == number for line in mounts)
+
     def _resolve(self, path: bytes, follow: bool) -> bytes:
         todo = [part for part in path.split(b"/") if part not in (b"", b".")]
         done: list[bytes] = []

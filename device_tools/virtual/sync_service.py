@@ -9,6 +9,7 @@ whose text is the error number).
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import stat
@@ -252,6 +253,8 @@ def _recv1(peer: _Peer, tree: Tree, path: bytes) -> None:
         peer.fail(f"open failed: {os.strerror(error.errno or 5)}")
         return
     try:
+        if not tree.holds(fd):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         while data := os.read(fd, MAX_DATA):
             peer.send(b"DATA" + _WORD.pack(len(data)) + data)
     except (IsADirectoryError, PermissionError, BlockingIOError) as error:

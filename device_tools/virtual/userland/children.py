@@ -95,8 +95,12 @@ def fork(body: Callable[[], int]) -> int:
         os._exit(code)
 
 
-def become_shell_user(separate_ids: bool) -> None:
-    """Drop to uid 2000; with a single user id, drop every capability instead."""
+def become_shell_user(separate_ids: bool, *, unkillable: bool = False) -> None:
+    """Drop to uid 2000; with a single user id, drop every capability instead.
+
+    ``unkillable``, for a process of ours that only ever acts as that user: it keeps 0 as its real
+    and saved id, so that no ``kill -1`` of the phone's shell ends it.
+    """
     os.chdir("/")
     os.umask(0o022)
     resource.setrlimit(resource.RLIMIT_NPROC, (MAX_PROCESSES, MAX_PROCESSES))
@@ -105,7 +109,8 @@ def become_shell_user(separate_ids: bool) -> None:
         return
     os.setgroups(_GROUPS)
     os.setresgid(SHELL_UID, SHELL_UID, SHELL_UID)
-    os.setresuid(SHELL_UID, SHELL_UID, SHELL_UID)
+    kept = 0 if unkillable else SHELL_UID
+    os.setresuid(kept, SHELL_UID, kept)
 
 
 def _attach(streams: Streams) -> None:

@@ -172,7 +172,7 @@ class Init:
         def body() -> int:
             signal.set_wakeup_fd(-1)
             self._control.close()
-            children.become_shell_user(self._separate_ids)
+            children.become_shell_user(self._separate_ids, unkillable=True)
             sys_.set_name("adbd")
             serve_sync(socket.socket(fileno=os.dup(descriptor)))
             return 0

@@ -235,3 +235,18 @@ def test_files_are_refused_once_the_userland_is_gone(tmp_path: Path) -> None:
         with pytest.raises(adbutils.AdbError):
             device.sync.stat("/sdcard")
         assert time.monotonic() - started < 5
+
+
+@needs_userland
+def test_a_phones_shell_reaches_no_host_file_and_no_helper(tmp_path: Path) -> None:
+    """The file service gives nothing of its own process away and outlives ``kill -9 -1``."""
+    with launcher.start(tmp_path / "phone", name="phone") as phone:
+        device = adbutils.AdbClient("127.0.0.1", phone.handle.adb_port).device(phone.handle.serial)
+        for path in ("/proc/self/exe", "/proc/thread-self/exe", "/proc/self/maps"):
+            with pytest.raises(adbutils.AdbError):
+                device.sync.read_bytes(path)
+        assert b"localhost" in device.sync.read_bytes("/etc/hosts")
+        assert device.sync.read_bytes("/proc/meminfo")
+        if device.shell("id -u").strip() == "2000":  # with one id for all, nothing could hold
+            device.shell("kill -9 -1")
+            assert device.shell2("screencap -p /sdcard/x.png").returncode == 0
