@@ -35,6 +35,11 @@ def print_json(value: Mapping[str, Any]) -> None:
     print(printable(json.dumps(value, ensure_ascii=False)), flush=True)
 
 
+def print_note(text: str) -> None:
+    """For a person, where the answer on stdout is empty."""
+    print(text, file=sys.stderr)
+
+
 def print_error(message: str, advice: str = "") -> None:
     """One line what happened, one line what to do next."""
     print(printable(f"error: {' '.join(message.split())}"), file=sys.stderr)

@@ -31,27 +31,62 @@ app.add_typer(virtual.app, name="virtual")
 app.add_typer(config.app, name="config")
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import PackageNotFoundError
+        from importlib.metadata import version as version_of
+
+        try:
+            print(f"bridge {version_of('bridge-android')}")
+        except PackageNotFoundError:
+            print("bridge, run from its source without being installed")
+        raise typer.Exit
+
+
 @app.callback()
 def _options(
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", callback=_print_version, is_eager=True),
+    ] = False,
 ) -> None:
     DEBUG.set(debug)
 
 
 def main() -> None:
-    """Entry point of the console script."""
+    """Run the command that argv names; errors become two lines and an exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # a terminal without UTF-8 shows an escape where it lacks a character
             stream.reconfigure(errors="backslashreplace")
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
     except BridgeError as error:
         if DEBUG.get():
             raise
         print_error(error.message, error.advice)
         sys.exit(error.exit_code)
     except BrokenPipeError:
-        # the reader left (`| head`); Python would complain once more when it flushes at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # the reader left (`| head`)
+        _drop_output()
         sys.exit(1)
+    except OSError as error:
+        # a full disk, a folder that may not be written
+        if DEBUG.get():
+            raise
+        _drop_output()
+        what = error.strerror or str(error)
+        if error.filename:
+            print_error(f"{error.filename}: {what}", "check that place, its permissions and space")
+        else:
+            print_error(what, "run again with --debug to see where")
+        sys.exit(1)
+
+
+def _drop_output() -> None:
+    """Python would complain once more about unwritten output when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
