@@ -69,7 +69,7 @@ def load(flags: Mapping[str, Any] | None = None) -> Loaded:
         ("flag", {key: value for key, value in (flags or {}).items() if value is not None}),
     ):
         for name, value in found.items():
-            values[name] = _checked(name, value, source)
+            values[name] = _checked(name, value, _origin(name, source, home))
             sources[name] = source
     return Loaded(home, replace(Settings(), **values), sources)
 
@@ -93,7 +93,12 @@ def _read_file(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except OSError as error:
+        raise ConfigurationError(
+            f"{path} cannot be read: {error.strerror}",
+            advice="check the home folder (BRIDGE_HOME) and its permissions",
+        ) from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigurationError(
             f"{path} cannot be read: {error}", advice="correct the file or move it away"
         ) from error
@@ -104,6 +109,12 @@ def _read_environment() -> dict[str, Any]:
     return {
         name: value for name in sorted(names) if (value := os.environ.get(f"BRIDGE_{name.upper()}"))
     }
+
+
+def _origin(name: str, source: str, home: Path) -> str:
+    """What the user wrote, so that a message about a wrong value names the place to correct."""
+    written = {"environment": f"BRIDGE_{name.upper()}", "file": str(home / FILE_NAME)}
+    return written.get(source, f"--{name.replace('_', '-')}")
 
 
 def _checked(name: str, value: Any, source: str) -> Any:

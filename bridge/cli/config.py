@@ -22,7 +22,10 @@ def show(as_json: JsonFlag = False) -> None:
         return
     print(f"home = {loaded.home}")
     for name, value in values.items():
-        shown = "(not set)" if value is None else value
+        if value is None:
+            print(f"{name} is not set")
+            continue
+        shown = value
         if name == "groups":
             off = [group for group, switch in value.items() if not switch]
             shown = f"off: {', '.join(off)}" if off else "all on"
