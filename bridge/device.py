@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from device_tools.adb_server import AdbAddress, choose_serial, list_devices
 from device_tools.cancel import CancelScope
+from device_tools.errors import DeviceNotFound
 
 if TYPE_CHECKING:
     from device_tools.virtual.launcher import VirtualHandle
@@ -49,7 +50,15 @@ def open_target(
 
     address = AdbAddress.default()
     ensure_server(address, cancel)
-    yield Target(choose_serial(device, list_devices(address, cancel), address), address)
+    try:
+        serial = choose_serial(device, list_devices(address, cancel), address)
+    except DeviceNotFound as error:
+        if not (names := _running_names(home)):
+            raise
+        raise DeviceNotFound(
+            error.message, advice=f"virtual phones that run: {names}; use one with --device NAME"
+        ) from error
+    yield Target(serial, address)
 
 
 @contextmanager
@@ -60,6 +69,12 @@ def _started_phone(folder: Path | None, cancel: CancelScope) -> Iterator[Target]
         place = folder or Path(spare)
         with launcher.start(place, name=place.name, owned=True, cancel=cancel) as phone:
             yield _target(phone.handle)
+
+
+def _running_names(home: Path) -> str:
+    from device_tools.virtual import launcher
+
+    return ", ".join(handle.name for handle in launcher.list_running(home))
 
 
 def _running_phone(device: str, home: Path) -> Target | None:

@@ -37,7 +37,9 @@ def examine() -> Iterator[Check]:
     address, cancel = AdbAddress.default(), CancelScope()
     yield _adb_binary()
     yield from _phones(address, cancel)
+    yield from _virtual_phones()
     yield _provider()
+    yield _home()
     yield _virtual_shell()
 
 
@@ -67,6 +69,23 @@ def _phones(address: AdbAddress, cancel: CancelScope) -> Iterator[Check]:
         yield Check("phone", True, "none attached", "attach one, or use --device virtual")
     for entry in entries:
         yield _phone(entry, address, cancel)
+
+
+def _virtual_phones() -> Iterator[Check]:
+    from device_tools.virtual import launcher
+
+    for handle in launcher.list_running(config.home_folder()):
+        text = f"virtual, ready; use it with --device {handle.name}"
+        yield Check(f"phone {handle.serial}", True, text)
+
+
+def _home() -> Check:
+    home = config.home_folder()
+    place = next(path for path in (home, *home.parents) if path.exists())
+    if place.is_dir() and os.access(place, os.W_OK | os.X_OK):
+        return Check("home folder", True, str(home))
+    fix = "make it writable, or name another folder with BRIDGE_HOME"
+    return Check("home folder", False, f"{home} cannot be written", fix)
 
 
 def _phone(entry: DeviceEntry, address: AdbAddress, cancel: CancelScope) -> Check:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from bridge.cli.common import JsonFlag, print_json
+from bridge.cli.common import JsonFlag, print_json, print_note
 
 
 def devices(as_json: JsonFlag = False) -> None:
@@ -19,7 +19,7 @@ def devices(as_json: JsonFlag = False) -> None:
     ensure_server(address, cancel)
     rows = [(entry.serial, entry.state, entry.model) for entry in list_devices(address, cancel)]
     rows += [
-        (handle.serial, "device", f"virtual phone {handle.name}")
+        (handle.serial, "device", f"virtual phone {handle.name!r}")
         for handle in launcher.list_running(home_folder())
     ]
     for serial, state, model in rows:
@@ -28,11 +28,14 @@ def devices(as_json: JsonFlag = False) -> None:
         else:
             print(f"{serial}  {state}  {model}".rstrip())
     if not rows and not as_json:
-        print("no phone is attached; `--device virtual` makes one")
+        print_note("no phone is attached; `--device virtual` makes one")
 
 
 def doctor(as_json: JsonFlag = False) -> None:
-    """Check adb, the attached phones and the model provider; nothing is changed on the host."""
+    """Check adb, the phones and the model provider.
+
+    Nothing is changed on the host.
+    """
     from bridge.doctor import examine
 
     healthy = True

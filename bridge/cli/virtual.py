@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bridge.cli.common import JsonFlag, print_json
+from bridge.cli.common import JsonFlag, print_json, print_note
 
 if TYPE_CHECKING:
     from device_tools.virtual.launcher import VirtualHandle
@@ -19,21 +19,32 @@ DEFAULT_NAME = "phone"
 
 @app.command("start")
 def start(name: Name = DEFAULT_NAME, as_json: JsonFlag = False) -> None:
-    """Start a virtual phone; use it with --device NAME."""
+    """Start a virtual phone for --device NAME."""
     from bridge.config import home_folder
+    from bridge.errors import ConfigurationError
     from device_tools.virtual import launcher
 
+    if not launcher.is_name(name):
+        raise ConfigurationError(
+            f"not a name for a phone: {name!r}", advice="use letters, digits, _.-"
+        )
     phone = launcher.start(home_folder() / "virtual" / name, name=name, owned=False)
     _print_handle(phone.handle, as_json)
 
 
 @app.command("stop")
-def stop(name: Name = DEFAULT_NAME) -> None:
-    """Stop a virtual phone; its last state and picture stay in its folder."""
+def stop(name: Name = DEFAULT_NAME, as_json: JsonFlag = False) -> None:
+    """Stop a virtual phone; its last state stays."""
     from bridge.config import home_folder
     from device_tools.virtual import launcher
 
-    launcher.stop(home_folder(), name)
+    home = home_folder()
+    folder = launcher.find(home, name).folder
+    launcher.stop(home, name)
+    if as_json:
+        print_json({"v": 1, "type": "virtual_phone_stopped", "name": name, "folder": str(folder)})
+    else:
+        print(f"{name} stopped; its last state and picture are in {folder}")
 
 
 @app.command("list")
@@ -42,8 +53,11 @@ def list_phones(as_json: JsonFlag = False) -> None:
     from bridge.config import home_folder
     from device_tools.virtual import launcher
 
-    for handle in launcher.list_running(home_folder()):
+    handles = launcher.list_running(home_folder())
+    for handle in handles:
         _print_handle(handle, as_json)
+    if not handles and not as_json:
+        print_note("no virtual phone runs; `bridge virtual start` starts one")
 
 
 @app.command("screenshot")

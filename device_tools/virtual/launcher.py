@@ -97,14 +97,18 @@ def start(
 
     ``owned``: it ends with this process, however that ends. Raises VirtualPhoneError, Cancelled.
     """
-    if not _NAME.fullmatch(name):
+    if not is_name(name):
         raise VirtualPhoneError(
             f"not a name for a phone: {name!r}", advice="use letters, digits, _.-"
         )
     folder = folder.resolve()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if read_handle(folder) is not None:
-        raise VirtualPhoneError(f"a virtual phone runs in {folder}", advice="stop it first")
+    if (running := read_handle(folder)) is not None:
+        raise VirtualPhoneError(
+            f"virtual phone {running.name!r} runs already: {running.serial}",
+            advice=f"use it with --device {running.name}, or end it: "
+            f"bridge virtual stop {running.name}",
+        )
     _clean(folder)
     process = _spawn(folder, name, owned)
     scope = cancel or CancelScope()
@@ -112,7 +116,7 @@ def start(
         with scope.closing(process.kill):
             facts = _first_line(process, folder, timeout)
         scope.check()
-    except (VirtualPhoneError, Cancelled):
+    except (VirtualPhoneError, Cancelled, KeyboardInterrupt):
         process.kill()
         process.wait()
         if process.stdin:
@@ -126,6 +130,11 @@ def start(
     return VirtualPhone(_handle(facts, folder), process)
 
 
+def is_name(name: str) -> bool:
+    """Whether a phone may be called so; the name is also that of its folder."""
+    return _NAME.fullmatch(name) is not None
+
+
 def list_running(home: Path) -> list[VirtualHandle]:
     """The named phones that run, by name."""
     folders = sorted((home / "virtual").glob("*/phone.json"))
@@ -135,10 +144,12 @@ def list_running(home: Path) -> list[VirtualHandle]:
 
 def find(home: Path, name: str) -> VirtualHandle:
     """Raises VirtualPhoneError when no phone of that name runs."""
-    handle = read_handle(home / "virtual" / name) if _NAME.fullmatch(name) else None
+    handle = read_handle(home / "virtual" / name) if is_name(name) else None
     if handle is None:
+        running = ", ".join(phone.name for phone in list_running(home))
         raise VirtualPhoneError(
-            f"no virtual phone {name} runs", advice=f"start one: bridge virtual start {name}"
+            f"no virtual phone {name!r} runs",
+            advice=f"running: {running}" if running else "start one: bridge virtual start",
         )
     return handle
 

@@ -155,11 +155,11 @@ def test_a_detached_phone_is_found_and_stopped_by_name(tmp_path: Path) -> None:
     """A phone that is not owned outlives its starter's handle and is stopped by its name."""
     phone = launcher.start(tmp_path / "virtual" / "kept", name="kept", owned=False)
     assert launcher.list_running(tmp_path) == [phone.handle]
-    with pytest.raises(VirtualPhoneError, match="runs in"):
+    with pytest.raises(VirtualPhoneError, match="runs already"):
         launcher.start(tmp_path / "virtual" / "kept", name="kept")
     launcher.stop(tmp_path, "kept")
     assert launcher.list_running(tmp_path) == []
-    with pytest.raises(VirtualPhoneError, match="no virtual phone kept"):
+    with pytest.raises(VirtualPhoneError, match="no virtual phone 'kept'"):
         launcher.find(tmp_path, "kept")
     phone.stop()
 
