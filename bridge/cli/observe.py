@@ -11,6 +11,7 @@ import typer
 from bridge.cli.common import DeviceOption, JsonFlag, print_json
 
 if TYPE_CHECKING:
+    from device_tools.observation import Observation
     from device_tools.result import ToolResult
     from device_tools.schema import ValidCall
 
@@ -28,13 +29,12 @@ def observe(
     output: Annotated[Format, typer.Option("--format")] = Format.TEXT,
     as_json: JsonFlag = False,
 ) -> None:
-    """Show the screen as the model sees it: facts and numbered elements."""
-    from device_tools.observation import Observation, as_text, observation_of_dump
+    """Show the screen as the model sees it."""
     from device_tools.observation import as_json as observation_json
+    from device_tools.observation import as_text
 
-    seen: Observation
     if xml is not None:
-        seen = observation_of_dump(_read(xml))
+        seen = _of_file(xml)
     else:
         from bridge.config import load
         from bridge.device import open_target
@@ -56,11 +56,15 @@ def observe(
 
 
 def call(
-    tool: Annotated[str, typer.Argument(help="Name of a tool, see bridge tools.")],
+    tool: Annotated[str, typer.Argument(metavar="TOOL", help="Name of a tool, see bridge tools.")],
     args: Annotated[str, typer.Option("--args", help="One JSON object.")] = "{}",
     device: DeviceOption = None,
+    _as_json: Annotated[bool, typer.Option("--json", help="The output is JSON anyway.")] = False,
 ) -> None:
-    """Run one tool once and print {outcome, result, error}. Coordinates are device pixels."""
+    """Run one tool once; prints {outcome, result, error}.
+
+    Coordinates are device pixels.
+    """
     from device_tools.errors import BridgeError
     from device_tools.result import failed
 
@@ -101,30 +105,40 @@ def tools(as_json: JsonFlag = False) -> None:
         print(f"{spec.name}({', '.join(names)})\n    {spec.description}")
 
 
-def _read(path: Path) -> bytes:
+def _of_file(path: Path) -> Observation:
     from bridge.errors import ConfigurationError
+    from device_tools.errors import ScreenUnreadable
+    from device_tools.observation import observation_of_dump
 
     try:
-        return path.read_bytes()
+        return observation_of_dump(path.read_bytes())
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be read: {error.strerror}") from error
+    except ScreenUnreadable as error:
+        # the advice for a phone, to look again, does not help with a file
+        raise ScreenUnreadable(
+            f"{path}: {error.message}", advice="save the hierarchy of the phone again"
+        ) from error
 
 
 def _validated(name: str, args: str) -> ValidCall:
     """Every check that needs no phone, so that a bad call opens none."""
     from bridge.cst.values import strict_json
+    from bridge.tools import FINISH
     from device_tools.catalog import PHONE_TOOLS
     from device_tools.errors import InvalidCall
     from device_tools.schema import validate
 
     spec = next((spec for spec in PHONE_TOOLS if spec.name == name), None)
+    if spec is None and name == FINISH.name:
+        raise InvalidCall("finish ends a run; outside of a run there is nothing to end")
     if spec is None:
         raise InvalidCall(f"there is no tool {name!r}", advice="see bridge tools")
     try:
         arguments = strict_json(args)
     except ValueError as error:
         raise InvalidCall(
-            f"--args is no JSON: {error}", advice="for example --args '{\"x\": 1}'"
+            f"--args is not JSON: {error}", advice="for example --args '{\"x\": 1}'"
         ) from error
     return validate(spec, "call", arguments)
 

@@ -7,22 +7,38 @@ from typing import Annotated, Any
 
 import typer
 
-from bridge.cli.common import DeviceOption, JsonFlag, print_error, print_json, printable
+from bridge.cli.common import (
+    DeviceOption,
+    JsonFlag,
+    print_error,
+    print_json,
+    print_note,
+    printable,
+)
 
-Text = Annotated[str, typer.Argument(help="What to do on the phone.", show_default=False)]
+Text = Annotated[str, typer.Argument(metavar="TASK", help="What to do, in one quoted text.")]
 Groups = Annotated[
-    list[str] | None, typer.Option(help="Capability group, may be repeated; only narrows.")
+    list[str] | None,
+    typer.Option(
+        metavar="GROUP",
+        help="direct, sensitive_read, sensitive_action, ...; may be repeated; only narrows.",
+    ),
 ]
 
 
 def run(
     task: Text,
     device: DeviceOption = None,
-    provider: Annotated[str | None, typer.Option(help="demo, openai, ollama, ...")] = None,
+    provider: Annotated[
+        str | None,
+        typer.Option(help="demo, openai, openrouter, deepseek, ollama, llama.cpp, ... or custom."),
+    ] = None,
     model: Annotated[str | None, typer.Option(help="Model name at the provider.")] = None,
     base_url: Annotated[str | None, typer.Option(help="Base URL of the model server.")] = None,
     protocol: Annotated[str | None, typer.Option(help="How calls travel: ctl-heredoc.")] = None,
-    ask: Annotated[str | None, typer.Option(help="none, sensitive or all.")] = None,
+    ask: Annotated[
+        str | None, typer.Option(help="Ask before calls: none, sensitive or all.")
+    ] = None,
     max_turns: Annotated[int | None, typer.Option(help="1 to 64.")] = None,
     max_tokens: Annotated[
         int | None, typer.Option(help="Ceiling on input plus output tokens of the run.")
@@ -35,6 +51,7 @@ def run(
     from bridge import config
     from bridge.cli.common import DEBUG
     from bridge.cli.progress import ask_on_terminal, progress_listeners
+    from bridge.errors import ConfigurationError
     from bridge.policy import parse_groups
     from bridge.run import RunRequest, cancel_on_signals, execute
     from device_tools.cancel import CancelScope
@@ -43,6 +60,8 @@ def run(
         "device": device, "provider": provider, "model": model, "base_url": base_url,
         "protocol": protocol, "ask": ask, "max_turns": max_turns, "max_tokens": max_tokens,
     }  # fmt: skip
+    if not task.strip():
+        raise ConfigurationError("the task is empty", advice='bridge run "turn off Wi-Fi"')
     loaded = config.load(flags)
     request = RunRequest(
         task,
@@ -75,4 +94,6 @@ def run(
         print(printable(answer) if sys.stdout.isatty() else answer)
     else:
         print_error(finished.summary, finished.advice)
+    if sys.stderr.isatty():
+        print_note(f"  files of this run: {result.folder}")
     raise typer.Exit(finished.exit_code)

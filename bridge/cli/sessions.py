@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bridge.cli.common import JsonFlag, print_json, printable
+from bridge.cli.common import JsonFlag, print_json, print_note, printable
 
 if TYPE_CHECKING:
     from bridge.store.transcripts import RunSummary, Transcripts
+
+NO_RUNS = "no run is recorded yet; `bridge run` makes one"
 
 app = typer.Typer(help="List and show recorded runs.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -27,6 +29,8 @@ def list_sessions(
             print_json({"v": 1, "type": "run"} | run.as_json() | {"status": status(run)})
         else:
             print(printable(f"{run.id}  {_date(run)}  {status(run):11}  {run.device}  {run.title}"))
+    if not runs and not as_json:
+        print_note(NO_RUNS)
 
 
 @app.command("show")
@@ -37,9 +41,12 @@ def show(
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """The story of a run; secrets were removed before it was stored."""
+    """The story of a run, without its secrets."""
     with _open() as transcripts:
-        for run in transcripts.runs(1) if name is None else transcripts.find(name):
+        runs = transcripts.runs(1) if name is None else transcripts.find(name)
+        if not runs and not as_json:
+            print_note(NO_RUNS)
+        for run in runs:
             records = list(transcripts.events(run.id))
             if as_json:
                 for record in records:
@@ -82,6 +89,8 @@ def _open() -> Any:
 
 def _tell(run: RunSummary, records: list[dict[str, Any]]) -> None:
     from bridge.cli.progress import describe
+    from bridge.config import home_folder
+    from bridge.run import RUNS
     from bridge.store.transcripts import unanswered
 
     print(f"session {run.session}, started {_date(run)}, {status(run)}")
@@ -93,6 +102,9 @@ def _tell(run: RunSummary, records: list[dict[str, Any]]) -> None:
             print(line)
     for record in unanswered(records):
         print(f"  ? {record['name']}: it is unknown whether this call happened")
+    folder = home_folder() / RUNS / run.id
+    if folder.is_dir():
+        print(f"  files of this run: {folder}")
 
 
 def _date(run: RunSummary) -> str:

@@ -89,7 +89,9 @@ def test_call_of_an_unknown_tool_is_refused(bridge: Bridge) -> None:
         (["run", "--provider", "demo", "--max-turns", "65", "task"], "at most 64"),
         (["run", "--provider", "demo", "--ask", "maybe", "task"], "maybe"),
         (["run", "--provider", "demo", "--deny", "magic", "task"], "magic"),
+        (["run", "--provider", "demo", " "], "task is empty"),
         (["observe", "--xml", "absent.xml"], "absent.xml"),
+        (["virtual", "start", "../x"], "'../x'"),
     ],
 )
 def test_wrong_usage_is_two_lines_and_exit_2(bridge: Bridge, argv: list[str], word: str) -> None:
@@ -134,6 +136,7 @@ def test_unknown_and_wrong_settings_are_named(
 def test_sessions_of_an_empty_home(bridge: Bridge) -> None:
     """An empty record lists nothing; an unknown id is an error that says how to find one."""
     assert bridge("sessions", "list").stdout == ""
+    assert "no run is recorded" in bridge("sessions", "show").stderr
     ran = bridge("sessions", "show", "r-0")
     assert ran.returncode == 1
     assert "sessions list" in ran.stderr
@@ -186,3 +189,46 @@ def test_ctrl_c_while_the_program_loads_is_130() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "")
+
+
+def test_a_home_that_cannot_be_made(bridge: Bridge, tmp_path: Path) -> None:
+    """A folder that cannot be written is named in two lines; doctor points at it."""
+    (tmp_path / "file").write_text("")
+    home = str(tmp_path / "file" / "home")
+    ran = bridge("virtual", "start", BRIDGE_HOME=home)
+    assert ran.returncode == 1
+    assert "file" in ran.stderr and "Traceback" not in ran.stderr
+    assert "FAIL  home folder" in bridge("doctor", BRIDGE_HOME=home).stdout
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_output_that_cannot_be_written() -> None:
+    """A full disk behind stdout is a failure in two lines, not a success or a traceback."""
+    with open("/dev/full", "wb") as full:
+        ran = subprocess.run(
+            [sys.executable, "-m", "bridge", "tools"],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert ran.returncode == 1
+    assert len(ran.stderr.splitlines()) == 2
+
+
+def test_a_wrong_setting_names_where_it_was_written(bridge: Bridge) -> None:
+    """The message has the environment variable, not only the setting."""
+    assert "BRIDGE_MAX_TURNS" in bridge("config", "show", BRIDGE_MAX_TURNS="x").stderr
+
+
+def test_finish_is_no_tool_to_call(bridge: Bridge) -> None:
+    """finish is listed for the model; the refusal says why it cannot be called alone."""
+    ran = bridge("call", "finish", "--json")
+    assert ran.returncode == 2
+    assert "ends a run" in json.loads(ran.stdout)["error"]["message"]
+
+
+def test_a_broken_dump_names_its_file(bridge: Bridge, tmp_path: Path) -> None:
+    """A file without a hierarchy is told with its name."""
+    dump = tmp_path / "dump.xml"
+    dump.write_text("no hierarchy")
+    ran = bridge("observe", "--xml", str(dump))
+    assert ran.returncode == 3
+    assert "dump.xml" in ran.stderr
