@@ -29,7 +29,9 @@ class Tree:
 
     def locate(self, path: bytes, *, follow: bool, writing: bool = False) -> bytes:
         """The path to use in system calls. ``follow`` resolves a link in the last component; a
-        trailing slash stays. Raises OSError (ELOOP, EACCES, ENOTDIR)."""
+        trailing slash stays. Raises OSError (ELOOP, EACCES, ENOTDIR, EINVAL)."""
+        if b"\0" in path:
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
         if not self.root:
             return path if path.startswith(b"/") else b"/" + path
         inside = self._resolve(path, follow or path.endswith(b"/"))

@@ -221,7 +221,7 @@ def _store(upload: _Upload, target: bytes, mode: int) -> None:
         if not stat.S_ISDIR(os.lstat(target).st_mode):
             os.unlink(target)
     if stat.S_ISLNK(mode):
-        text = b"".join(upload).rstrip(b"\0")
+        text = b"".join(upload).partition(b"\0")[0]
         _with_parents(target, lambda: os.symlink(text, target))
         return
     fd = _with_parents(target, lambda: os.open(target, _NEW_FILE, 0o600))

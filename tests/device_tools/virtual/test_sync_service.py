@@ -104,3 +104,13 @@ def test_a_loop_of_links_is_an_error(directory: DirectoryFiles) -> None:
     os.symlink(b"/sdcard/loop", loop)
     with pytest.raises(OSError, match="symbolic links"):
         directory.read(b"/sdcard/loop")
+
+
+def test_a_zero_byte_in_a_path_is_refused_and_the_connection_lives(files: SocketFiles) -> None:
+    """No path of a file system holds a zero byte; the next request is served."""
+    for ask in (files.stat, files.read, files.list, files.mkdir, files.remove):
+        with pytest.raises(OSError, match="Invalid argument"):
+            ask(b"/sdcard/a\0b")
+    with pytest.raises(OSError, match="Invalid argument"):
+        files.write(b"/sdcard/a\0b", b"x")
+    assert files.list(b"/sdcard") == []
