@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -133,7 +134,12 @@ def _words(text: str) -> Iterable[str]:
         yield word
 
 
+_UNDRAWABLE = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
+
+
 def _runs(line: str) -> Iterable[tuple[bool, str]]:
+    # the text layout engine gives up on a line with several of these
+    line = _UNDRAWABLE.sub("\ufffd", line)
     start = 0
     for index in range(1, len(line) + 1):
         if index == len(line) or is_cjk(line[index]) != is_cjk(line[start]):
