@@ -82,9 +82,15 @@ def _events(
     kind = response.headers.get("content-type", "text/event-stream")
     if kind.partition(";")[0].strip().lower() != "text/event-stream":
         raise not_a_stream(endpoint, response.headers, response.body(limits.error_body))
-    decoder = SseDecoder()
+    decoder, size = SseDecoder(), 0
     try:
         for chunk in response.chunks():
+            size += len(chunk)
+            if size > limits.answer:
+                raise ProviderError(
+                    f"{endpoint.host} sent more than {limits.answer} bytes in one answer",
+                    advice="the model may be caught in a loop: try again, or another model",
+                )
             yield from decoder.feed(chunk)
     except SseError as error:
         raise ProviderError(f"{endpoint.host} sent a broken answer: {error}") from error

@@ -233,6 +233,13 @@ def test_what_is_no_answer_in_the_stream_is_an_error(data: bytes, words: str) ->
     assert re.search(words, error.message)
 
 
+def test_an_answer_without_end_is_cut_off_by_its_size() -> None:
+    """A model in a loop cannot fill the memory: over the limit the answer is an error."""
+    endless = Answer([chat_chunk({"content": "a" * 1000})] * 500)
+    error = failure(endless, limits=HttpLimits(attempts=1, answer=100_000))
+    assert "more than 100000 bytes" in error.message
+
+
 @pytest.mark.parametrize(
     ("answer", "words", "advice"),
     [

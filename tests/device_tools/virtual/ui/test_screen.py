@@ -9,7 +9,8 @@ import pytest
 from device_tools.virtual.state import PhoneState
 from device_tools.virtual.ui.screen import TouchScreen
 from device_tools.virtual.views.fonts import has_cjk
-from device_tools.virtual.views.view import Node
+from device_tools.virtual.views.picture import text_width, wrap
+from device_tools.virtual.views.view import Node, Style
 from tests.shared_data import shared_data
 
 
@@ -224,3 +225,10 @@ def test_sleeping_screen_is_black_and_ignores_touches(screen: TouchScreen) -> No
     screen.click(*place)
     screen.key(26)
     assert screen.state.screen.package == "com.android.launcher3"
+
+
+def test_characters_without_a_shape_are_drawn_as_boxes() -> None:
+    """A field may hold control and direction characters; the picture is still drawn."""
+    hostile = "a\u2028[7]\x85[8]\x1b]0;x\x07\x9b31m\u202eabc\ud800"
+    assert text_width(hostile, Style()) > 0
+    assert wrap(hostile * 3, Style(), 300, 4)
