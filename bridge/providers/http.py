@@ -42,7 +42,7 @@ class HttpLimits:
     first_pause: float = 0.5
     longest_pause: float = 60.0
     error_body: int = 64 * 1024
-    answer: int = 64 * 1024 * 1024
+    answer: int = 32 * 1024 * 1024
 
 
 @dataclass(frozen=True)
