@@ -210,13 +210,14 @@ def test_a_start_can_be_cancelled(tmp_path: Path) -> None:
     """Cancel during the start ends it at once and leaves no process and no work folder."""
     cancel = CancelScope()
     folder = tmp_path / "phone"
+    before = _family(os.getpid())
     threading.Timer(0.2, cancel.cancel).start()
     started = time.monotonic()
     with pytest.raises(Cancelled):
         launcher.start(folder, name="phone", cancel=cancel)
     assert time.monotonic() - started < 3
     assert [path.name for path in folder.iterdir()] == ["phone.log"]
-    assert _soon(lambda: _family(os.getpid()) == {os.getpid()})
+    assert _soon(lambda: _family(os.getpid()) <= before)
 
 
 @needs_userland
