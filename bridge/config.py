@@ -17,7 +17,9 @@ from bridge.policy import Ask
 from device_tools.schema import RiskGroup
 
 FILE_NAME = "config.toml"
-PROTOCOLS = ("ctl-heredoc",)
+PROTOCOLS = ("ctl-heredoc", "ctl", "native-eos", "native-inc")
+DEFAULT_PROTOCOL = "ctl-heredoc"
+QUIRKS = ("stop-with-calls",)
 MAX_TURNS = 64
 
 
@@ -29,7 +31,8 @@ class Settings:
     provider: str | None = None
     model: str | None = None
     base_url: str | None = None
-    protocol: str = "ctl-heredoc"
+    protocol: str = DEFAULT_PROTOCOL
+    quirk: str | None = None
     max_turns: int = MAX_TURNS
     max_tokens: int | None = None
     ask: Ask = Ask.NONE
@@ -149,6 +152,10 @@ def _choice(name: str, value: str, source: str) -> str | Ask:
         raise ConfigurationError(
             f"protocol {value!r} ({source}) is not available yet",
             advice=f"available: {', '.join(PROTOCOLS)}",
+        )
+    if name == "quirk" and value not in QUIRKS:
+        raise ConfigurationError(
+            f"quirk ({source}) cannot be {value!r}", advice=f"one of: {', '.join(QUIRKS)}"
         )
     return value
 
