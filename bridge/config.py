@@ -17,7 +17,8 @@ from bridge.policy import Ask
 from device_tools.schema import RiskGroup
 
 FILE_NAME = "config.toml"
-PROTOCOLS = ("ctl-heredoc",)
+PROTOCOLS = ("ctl-heredoc", "ctl", "native-eos", "native-inc")
+DEFAULT_PROTOCOL = "ctl-heredoc"
 MAX_TURNS = 64
 
 
@@ -29,7 +30,7 @@ class Settings:
     provider: str | None = None
     model: str | None = None
     base_url: str | None = None
-    protocol: str = "ctl-heredoc"
+    protocol: str = DEFAULT_PROTOCOL
     max_turns: int = MAX_TURNS
     max_tokens: int | None = None
     ask: Ask = Ask.NONE

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from bridge.agent.limits import RunLimits
 from bridge.agent.loop import AgentLoop
 from bridge.agent.turn import Answer
-from bridge.config import Settings, group_switches
+from bridge.config import DEFAULT_PROTOCOL, Settings, group_switches
 from bridge.conversation.events import Notice, RunFinished, RunStarted, RunStatus
 from bridge.device import open_target
 from bridge.device_lock import hold_device
@@ -99,6 +99,7 @@ def execute(
     from bridge.providers.profiles import resolve
 
     provider = provider_settings(request.settings)
+    _check_protocol(provider.name, request.settings.protocol)
     chosen = resolve(provider, os.environ)
     key = os.environ.get(chosen.key_variable, "").strip()
     run, session = new_id("r"), new_id("s")
@@ -126,6 +127,14 @@ def provider_settings(settings: Settings) -> ProviderSettings:
             )
         return ProviderSettings("custom", settings.base_url, settings.model or "")
     return ProviderSettings(settings.provider, settings.base_url or "", settings.model or "")
+
+
+def _check_protocol(provider: str, protocol: str) -> None:
+    if provider == "demo" and protocol != DEFAULT_PROTOCOL:
+        raise ConfigurationError(
+            f"the demo provider does not speak {protocol}",
+            advice=f"leave --protocol out ({DEFAULT_PROTOCOL}), or name a model server",
+        )
 
 
 def new_id(kind: str) -> str:
@@ -188,7 +197,7 @@ def _open_and_run(
     stack: ExitStack,
     progress: _Progress,
 ) -> None:
-    from bridge.cst.heredoc import HeredocCarrier
+    from bridge.cst.carriers import CARRIERS
     from bridge.providers.profiles import open_provider
     from device_tools.executor import open_phone_tools
 
@@ -211,9 +220,8 @@ def _open_and_run(
     )
     tools = Tools(phone, PHONE_TOOLS, policy, note)
     limits = RunLimits(turns=settings.max_turns, tokens=settings.max_tokens)
-    progress.loop = AgentLoop(
-        model, HeredocCarrier(), tools, recorder, _SystemClock(), cancel, limits
-    )
+    carrier = CARRIERS[settings.protocol]
+    progress.loop = AgentLoop(model, carrier, tools, recorder, _SystemClock(), cancel, limits)
     progress.answer = progress.loop.run(request.task)
 
 

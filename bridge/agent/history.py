@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bridge.conversation.messages import AssistantMessage, CallResult, Message, UserMessage
+from bridge.conversation.messages import CallResult, Message, UserMessage
 from bridge.cst.carrier import Carrier
 from device_tools.catalog import OBSERVE_SCREEN
 
 DROPPED = "[element list and picture dropped: a newer observation follows]"
-NO_TEXT = "(no readable reply)"
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,8 @@ class History:
 
     def add_turn(self, text: str, results: Sequence[CallResult], note: str = "") -> None:
         """The assistant's reply, then its results in one message with the runtime's ``note``."""
-        self._messages.append(AssistantMessage(text or NO_TEXT))
+        calls = [answered.call for answered in results]
+        self._messages.append(self._carrier.reply(text, calls))
         shown = _keep_last_observation(results)
         if any(map(_is_observation, shown)):
             self._reduce_newest()

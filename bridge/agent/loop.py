@@ -18,6 +18,7 @@ from bridge.conversation import events
 from bridge.conversation.finish import FINISH
 from bridge.conversation.frames import (
     CallReady,
+    CallRefused,
     ContractError,
     Frame,
     StopReading,
@@ -101,7 +102,9 @@ class AgentLoop:
         self._journal.record(events.ResponseStarted(turn.number))
         reader = self._carrier.reader(offered, None)
         request = ModelRequest(
-            system_prompt(self._carrier.system_prompt(offered)), history.messages()
+            system_prompt(self._carrier.system_prompt(offered)),
+            history.messages(),
+            self._carrier.request_tools(offered),
         )
         self._respond(turn, reader, request)
         note = self._judge(turn)
@@ -112,8 +115,13 @@ class AgentLoop:
         reason = ""
         try:
             self._read(turn, reader, request)
-        except (ProviderError, Cancelled) as error:
-            reason = "cancelled" if isinstance(error, Cancelled) else "broken"
+        except ProviderError:
+            reason = "broken"
+            # calls that waited for the end of the reply are answered, though the run is over
+            self._handle(turn, reader.close(None))
+            raise
+        except Cancelled:
+            reason = "cancelled"
             raise
         finally:
             self._flush_prose(turn)
@@ -143,6 +151,9 @@ class AgentLoop:
                 case CallReady(call):
                     self._flush_prose(turn)
                     self._answer_call(turn, call)
+                case CallRefused():
+                    self._flush_prose(turn)
+                    self._answer_refused(turn, frame)
                 case ContractError():
                     turn.fault = frame
                     turn.stopped = True
@@ -191,6 +202,16 @@ class AgentLoop:
             turn.answer = answer_of(checked)
             turn.ended = "the run is finished"
             turn.stopped = True
+
+    def _answer_refused(self, turn: Turn, refused: CallRefused) -> None:
+        """A call that the carrier did not let through; it ends the batch as a failed one does."""
+        self.calls += 1
+        turn.refused.append(refused)
+        call = refused.call
+        spec = next((spec for spec in turn.offered if spec.name == call.name), None)
+        result = not_run(refused.error, refused.why)
+        self._record_result(turn, call, spec, result, self._clock.monotonic())
+        turn.ended = turn.ended or why_batch_ends(spec, call, result)
 
     def _refused_by_loop(self, turn: Turn) -> ToolResult | None:
         if turn.ended:

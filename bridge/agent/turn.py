@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bridge.conversation.frames import ContractError
+from bridge.conversation.frames import CallRefused, ContractError
 from bridge.conversation.messages import CallResult, ToolCall
 from bridge.conversation.stream import Finish, FinishReason, Usage
 from device_tools.errors import Outcome
@@ -33,6 +33,7 @@ class Turn:
     results: list[CallResult] = field(default_factory=list)
     prose: list[str] = field(default_factory=list)
     unrecorded: list[str] = field(default_factory=list)
+    refused: list[CallRefused] = field(default_factory=list)
     fault: ContractError | None = None
     finish: Finish | None = None
     usage: Usage = field(default_factory=Usage)
@@ -79,6 +80,8 @@ def fault_of(turn: Turn) -> tuple[str, str]:
     """Kind and message of what is wrong with the reply; empty when nothing is."""
     if turn.fault is not None:
         return turn.fault.kind.value, turn.fault.message
+    if turn.refused and len(turn.refused) == len(turn.results):
+        return turn.refused[0].error, "none of your calls was run; send them again, each whole"
     if turn.results or turn.stopped:
         return "", ""
     if not turn.complete:

@@ -35,7 +35,10 @@ def run(
     ] = None,
     model: Annotated[str | None, typer.Option(help="Model name at the provider.")] = None,
     base_url: Annotated[str | None, typer.Option(help="Base URL of the model server.")] = None,
-    protocol: Annotated[str | None, typer.Option(help="How calls travel: ctl-heredoc.")] = None,
+    protocol: Annotated[
+        str | None,
+        typer.Option(help="How calls travel: ctl-heredoc (default), ctl, native-eos, native-inc."),
+    ] = None,
     ask: Annotated[
         str | None, typer.Option(help="Ask before calls: none, sensitive or all.")
     ] = None,

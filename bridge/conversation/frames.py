@@ -35,7 +35,8 @@ class CallOpened:
 
 @dataclass(frozen=True)
 class ArgumentConfirmed:
-    """A confirmed piece of the value of ``key``; ``text`` may be empty on its header."""
+    """A confirmed piece of the value of ``key``; ``text`` may be empty on its header. Native
+    calls have the key "": their pieces are JSON text of all arguments."""
 
     id: str
     key: str
@@ -47,6 +48,16 @@ class CallReady:
     """Irrevocable: the runtime executes this call or records an explicit refusal."""
 
     call: ToolCall
+
+
+@dataclass(frozen=True)
+class CallRefused:
+    """A call that will never be confirmed: nothing runs, the runtime answers it with the error
+    word ``error`` and the reason ``why``."""
+
+    call: ToolCall
+    error: str
+    why: str
 
 
 @dataclass(frozen=True)
@@ -70,4 +81,12 @@ class StopReading:
     """Everything behind the last confirmed call is a guess: close the response."""
 
 
-Frame = TextConfirmed | CallOpened | ArgumentConfirmed | CallReady | ContractError | StopReading
+Frame = (
+    TextConfirmed
+    | CallOpened
+    | ArgumentConfirmed
+    | CallReady
+    | CallRefused
+    | ContractError
+    | StopReading
+)

@@ -12,7 +12,7 @@ from device_tools.schema import ToolSpec
 
 @dataclass(frozen=True)
 class ToolCall:
-    """A confirmed call. ``source`` is the exact text that confirmed it (a CTL frame).
+    """A call. ``source`` is the exact text that said it (a CTL frame, native arguments).
 
     ``arguments`` are typed by the schema where that is possible without guessing; a value that
     is not valid for its type stays the string the model wrote, and validation refuses it.
@@ -40,12 +40,32 @@ class UserMessage:
 
 @dataclass(frozen=True)
 class AssistantMessage:
-    """Text carriers replay ``text`` up to the last confirmed call and nothing else."""
+    """Text carriers replay ``text`` up to the last confirmed call and nothing else; native ones
+    replay ``calls`` as well, each of which the next message answers."""
 
     text: str
+    calls: tuple[ToolCall, ...] = ()
 
 
-Message = UserMessage | AssistantMessage
+@dataclass(frozen=True)
+class ToolAnswer:
+    """The answer of one native call, as the model gets it."""
+
+    call_id: str
+    text: str
+    images: tuple[Image, ...] = ()
+
+
+@dataclass(frozen=True)
+class ToolAnswers:
+    """Answers all calls of the assistant message right before, in its order; then ``note``, the
+    runtime's own word. A wire without pictures in answers sends those behind, as the user's."""
+
+    answers: tuple[ToolAnswer, ...]
+    note: str = ""
+
+
+Message = UserMessage | AssistantMessage | ToolAnswers
 
 
 @dataclass(frozen=True)

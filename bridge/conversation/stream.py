@@ -29,6 +29,21 @@ class ReasoningDelta:
 
 
 @dataclass(frozen=True)
+class CallDelta:
+    """A fragment of a native tool call, as the wire gave it; "" where it gave nothing.
+
+    ``key`` is the wire's own name of the call's place (an index): opaque, it may repeat for
+    different calls and be missing. ``whole``: the arguments came as one object, not as text.
+    """
+
+    key: str = ""
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+    whole: bool = False
+
+
+@dataclass(frozen=True)
 class Usage:
     """Tokens of this response; None where the server did not say."""
 
@@ -44,4 +59,4 @@ class Finish:
     raw: str = ""
 
 
-StreamEvent = TextDelta | ReasoningDelta | Usage | Finish
+StreamEvent = TextDelta | ReasoningDelta | CallDelta | Usage | Finish

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from bridge.conversation.frames import Frame
-from bridge.conversation.messages import CallResult, Message
+from bridge.conversation.messages import AssistantMessage, CallResult, Message, ToolCall
 from bridge.conversation.stream import Finish, StreamEvent
 from device_tools.schema import ToolSpec
 
@@ -33,8 +33,14 @@ class Carrier(Protocol):
     def system_prompt(self, tools: Sequence[ToolSpec]) -> str:
         """The part of the system prompt that teaches the mode and lists the tools."""
 
+    def request_tools(self, tools: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
+        """The tools that go into the request itself: all for native modes, else none."""
+
     def reader(self, tools: Sequence[ToolSpec], output_cap: int | None) -> Reader:
         """A fresh reader for one response. ``output_cap``: output tokens the request allowed."""
+
+    def reply(self, text: str, calls: Sequence[ToolCall]) -> AssistantMessage:
+        """The model's reply in the history: its replay text and the calls that got a result."""
 
     def results(self, results: Sequence[CallResult], note: str = "") -> Message:
         """The one message that answers the calls of a turn; ``note`` is the runtime's own word

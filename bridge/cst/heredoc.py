@@ -1,4 +1,5 @@
-"""The ``ctl-heredoc`` carrier: calls as CTL frames with inline and delimited values.
+"""The carriers of CTL frames: ``ctl-heredoc`` with inline and delimited values, and ``ctl``,
+where values may be length-prefixed as well.
 
 A call is confirmed by its ``end`` line, whatever the server says later. The finish reason
 gates the one thing a cut could forge: a last ``end`` without its newline.
@@ -19,10 +20,11 @@ from bridge.conversation.frames import (
     StopReading,
     TextConfirmed,
 )
-from bridge.conversation.messages import CallResult, Message, ToolCall
-from bridge.conversation.stream import Finish, FinishReason, StreamEvent, TextDelta, Usage
+from bridge.conversation.messages import AssistantMessage, CallResult, Message, ToolCall
+from bridge.conversation.stream import Finish, StreamEvent, TextDelta, Usage
 from bridge.cst import ctl_events as ctl
 from bridge.cst.ctl import CtlParser
+from bridge.cst.gate import TABLE, CallState, ending
 from bridge.cst.prompt import system_prompt
 from bridge.cst.results import results_message
 from bridge.cst.teach import fault_message, quoted_values_hint
@@ -32,31 +34,54 @@ from device_tools.schema import ToolSpec
 _LONE_HIGH = re.compile("[\ud800-\udbff]\\Z")
 
 
+NO_TEXT = "(no readable reply)"
+
+
 class HeredocCarrier:
     """The default mode. Stateless: each response gets its own reader."""
 
     name = "ctl-heredoc"
+    length_prefix = False
 
     def system_prompt(self, tools: Sequence[ToolSpec]) -> str:
         """The rules of the frames, an example, and the tools with their arguments."""
-        return system_prompt(tools)
+        return system_prompt(tools, length_prefix=self.length_prefix)
+
+    def request_tools(self, tools: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
+        """None: the prompt teaches them."""
+        return ()
 
     def reader(self, tools: Sequence[ToolSpec], output_cap: int | None) -> HeredocReader:
         """A fresh reader for one response; ``output_cap`` in tokens."""
-        return HeredocReader(tools, output_cap)
+        return HeredocReader(tools, output_cap, self.name, self.length_prefix)
+
+    def reply(self, text: str, calls: Sequence[ToolCall]) -> AssistantMessage:
+        """The text alone: the frames of the calls are part of it."""
+        return AssistantMessage(text or NO_TEXT)
 
     def results(self, results: Sequence[CallResult], note: str = "") -> Message:
         """Result frames in the model's order, a hint where quotes were the fault, the note."""
-        hint = quoted_values_hint(results)
+        hint = quoted_values_hint(results, self.length_prefix)
         return results_message(results, "\n".join(part for part in (hint, note) if part))
+
+
+class CtlCarrier(HeredocCarrier):
+    """Digits alone after a key declare a byte count here; the rest is the same."""
+
+    name = "ctl"
+    length_prefix = True
 
 
 class HeredocReader:
     """Reads one response; ``feed`` per event, ``close`` once."""
 
-    def __init__(self, tools: Sequence[ToolSpec], output_cap: int | None) -> None:
+    def __init__(
+        self, tools: Sequence[ToolSpec], output_cap: int | None, mode: str, length_prefix: bool
+    ) -> None:
         self._tools = {tool.name: tool for tool in tools}
-        self._parser = CtlParser(self._tools, length_prefix=False)
+        self._mode = mode
+        self._length_prefix = length_prefix
+        self._parser = CtlParser(self._tools, length_prefix=length_prefix)
         self._output_cap = output_cap
         self._output_tokens: int | None = None
         self._half = ""  # first half of a surrogate pair at the end of a delta
@@ -89,15 +114,11 @@ class HeredocReader:
         text after any stated end, nothing when the stream ended without evidence."""
         if self._over:
             return []
-        frames = self._frames(self._parser.close(clean=self._is_clean(finish)))
+        end = ending(finish, self._output_tokens, self._output_cap)
+        clean = TABLE[self._mode][CallState.BARE_END][end].runs
+        frames = self._frames(self._parser.close(clean=clean))
         self._over = True
         return frames
-
-    def _is_clean(self, finish: Finish | None) -> bool:
-        if finish is None or finish.reason is not FinishReason.STOP:
-            return False
-        cap, used = self._output_cap, self._output_tokens
-        return cap is None or used is None or used < cap
 
     def _encoded(self, text: str) -> bytes:
         text, self._half = self._half + text, ""
@@ -149,7 +170,7 @@ class HeredocReader:
     def _contract_error(self, fault: ctl.Fault) -> ContractError:
         return ContractError(
             fault.kind,
-            fault_message(fault, self._tools),
+            fault_message(fault, self._tools, self._length_prefix),
             fault.position,
             fault.declared,
             fault.arrived,

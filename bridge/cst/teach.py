@@ -19,18 +19,23 @@ _WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|\'([^\']*)\'|([^\s,]+)')
 _NAMED = re.compile(r"(\w+)\s*[=:]\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s,]+))")
 
 
-def frame(call_id: str, name: str, arguments: Mapping[str, str]) -> str:
-    """The frame that says this call; values that an inline line cannot hold go by heredoc."""
+def frame(
+    call_id: str, name: str, arguments: Mapping[str, str], length_prefix: bool = False
+) -> str:
+    """The frame that says this call; values that an inline line cannot hold go by heredoc.
+    ``length_prefix``: digits alone would be a byte count, so they get one."""
     lines = [f"call {call_id} {name}"]
     for key, value in arguments.items():
         if "\n" in value or "\r" in value or value.startswith("<<"):
             lines += [f"arg {key} <<EOF", value.removesuffix("\n"), "EOF"]
+        elif length_prefix and value.isascii() and value.isdigit():
+            lines += [f"arg {key} {len(value)}", value]
         else:
             lines.append(f"arg {key} {value}")
     return "\n".join([*lines, "end"]) + "\n"
 
 
-def fault_message(fault: Fault, tools: Mapping[str, ToolSpec]) -> str:
+def fault_message(fault: Fault, tools: Mapping[str, ToolSpec], length_prefix: bool = False) -> str:
     """What goes back to the model: kind, position, counts, the line, and the right frame."""
     counts = [f"declared {fault.declared} bytes"] if fault.declared is not None else []
     if fault.arrived is not None:
@@ -44,18 +49,20 @@ def fault_message(fault: Fault, tools: Mapping[str, ToolSpec]) -> str:
     if spec is None or fault.kind in (Kind.BODY_EOF, Kind.HEREDOC_EOF):
         text += "Send that call again as one whole frame that closes with end.\n"
     else:
-        text += f"Write it like this:\n{frame(fault.call_id, spec.name, _meant(fault, spec))}"
+        right = frame(fault.call_id, spec.name, _meant(fault, spec), length_prefix)
+        text += f"Write it like this:\n{right}"
     return text.rstrip("\n")
 
 
-def quoted_values_hint(results: Sequence[CallResult]) -> str:
+def quoted_values_hint(results: Sequence[CallResult], length_prefix: bool = False) -> str:
     """For calls that the schema refused although only the quotes around a value were wrong."""
-    hints = [_unquoted_frame(each) for each in results if each.result.error == "invalid_call"]
+    refused = [each for each in results if each.result.error == "invalid_call"]
+    hints = [_unquoted_frame(each, length_prefix) for each in refused]
     shown = "".join(hints).rstrip("\n")
     return f"Quotes belong to the value; leave them out:\n{shown}" if shown else ""
 
 
-def _unquoted_frame(refused: CallResult) -> str:
+def _unquoted_frame(refused: CallResult, length_prefix: bool) -> str:
     """The call without quotes around its values; "" unless the refused value had some."""
     call = refused.call
     written = {k: v if isinstance(v, str) else json.dumps(v) for k, v in call.arguments.items()}
@@ -63,7 +70,7 @@ def _unquoted_frame(refused: CallResult) -> str:
     for key in written:
         # the message of a refusal starts with tool.field
         if bare[key] != written[key] and refused.result.text.startswith(f"{call.name}.{key}:"):
-            return frame(call.id, call.name, bare)
+            return frame(call.id, call.name, bare, length_prefix)
     return ""
 
 

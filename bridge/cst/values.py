@@ -43,6 +43,24 @@ def strict_json(text: str) -> Any:
         raise ValueError("nested too deep") from error
 
 
+def json_object(text: str) -> Mapping[str, Any]:
+    """``text`` as exactly one JSON object with nothing after it, by the same strict rules.
+
+    Raises ValueError: it is anything else; nothing is repaired.
+    """
+    value = strict_json(text)
+    if not isinstance(value, dict):
+        raise ValueError("it is JSON of another kind")
+    try:
+        # \ud800 escapes can spell half a character, which no tool could pass on
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise ValueError("it holds half a character") from None
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+    return value
+
+
 def _is(value: object, name: str) -> bool:
     if isinstance(value, bool) and name != "boolean":
         return False

@@ -7,14 +7,13 @@ are none.
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from bridge.conversation.messages import Message, ModelRequest, UserMessage
+from bridge.conversation.messages import ModelRequest
 from bridge.conversation.stream import (
     Finish,
     FinishReason,
@@ -24,12 +23,13 @@ from bridge.conversation.stream import (
     Usage,
 )
 from bridge.errors import ProviderError
+from bridge.providers.chat_calls import call_deltas
+from bridge.providers.chat_messages import request_body
 from bridge.providers.event_stream import open_events
 from bridge.providers.http import Endpoint, HttpLimits
 from bridge.providers.refusals import error_text, quote
 from bridge.providers.sse import ServerSentEvent
 from device_tools.cancel import CancelScope
-from device_tools.result import Image
 
 _REASONS = {
     "stop": FinishReason.STOP,
@@ -92,10 +92,10 @@ class ChatCompletionsProvider:
             limits=self._limits,
             on_retry=self._on_retry,
         ) as events:
-            yield self._read(events)
+            yield self._read(events, native=bool(request.tools))
 
-    def _read(self, events: Iterator[ServerSentEvent]) -> Iterator[StreamEvent]:
-        answer = ChatAnswer(self._endpoint)
+    def _read(self, events: Iterator[ServerSentEvent], native: bool) -> Iterator[StreamEvent]:
+        answer = ChatAnswer(self._endpoint, native=native)
         try:
             for event in events:
                 yield from answer.feed(event)
@@ -108,43 +108,12 @@ class ChatCompletionsProvider:
         yield answer.close()
 
 
-def request_body(
-    request: ModelRequest, model: str, max_tokens_field: str = "max_tokens"
-) -> dict[str, Any]:
-    """The JSON of a request; images go as data URLs into their user message."""
-    body: dict[str, Any] = {
-        "model": model,
-        "messages": [
-            {"role": "system", "content": request.system},
-            *(_message(message) for message in request.messages),
-        ],
-        "stream": True,
-        "stream_options": {"include_usage": True},
-    }
-    if request.max_output_tokens is not None:
-        body[max_tokens_field] = request.max_output_tokens
-    return body
-
-
-def _message(message: Message) -> dict[str, Any]:
-    if not isinstance(message, UserMessage):
-        return {"role": "assistant", "content": message.text}
-    if not message.images:
-        return {"role": "user", "content": message.text}
-    parts = [{"type": "text", "text": message.text}, *(_image(image) for image in message.images)]
-    return {"role": "user", "content": parts}
-
-
-def _image(image: Image) -> dict[str, Any]:
-    data = base64.b64encode(image.data).decode("ascii")
-    return {"type": "image_url", "image_url": {"url": f"data:{image.mime};base64,{data}"}}
-
-
 class ChatAnswer:
-    """Reads the events of one answer; no I/O."""
+    """Reads the events of one answer; no I/O. ``native``: tools were offered in the request."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: Endpoint, *, native: bool = False) -> None:
         self._endpoint = endpoint
+        self._native = native
         self._reasons: list[str] = []
         self._contradiction = ""
         self._refused = False
@@ -215,12 +184,10 @@ class ChatAnswer:
             raise self._broken("a delta that is not an object")
         if delta.get("role") not in (None, "", "assistant"):
             raise self._broken("a message that is not the assistant's")
-        if delta.get("tool_calls") or delta.get("function_call"):
-            self._contradiction = "native tool calls though none were offered"
         reason = choice.get("finish_reason")
         if reason and str(reason) not in self._reasons:
             self._reasons.append(quote(str(reason), self._endpoint.secret))
-        return self._delta(delta)
+        return [*self._delta(delta), *self._calls(delta)]
 
     def _delta(self, delta: dict[str, Any]) -> list[StreamEvent]:
         events: list[StreamEvent] = []
@@ -238,6 +205,17 @@ class ChatAnswer:
             if whole := self._join(text):
                 events.append(TextDelta(whole))
         return events
+
+    def _calls(self, delta: dict[str, Any]) -> list[StreamEvent]:
+        entries = delta.get("tool_calls")
+        if delta.get("function_call") or (entries and not self._native):
+            self._contradiction = "native tool calls though none were offered"
+        elif entries:
+            try:
+                return [*call_deltas(entries)]
+            except ValueError as error:
+                raise self._broken(str(error)) from error
+        return []
 
     def _join(self, text: str) -> str:
         """Text without lone surrogates: JSON escapes can split one character over two chunks."""

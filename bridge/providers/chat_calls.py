@@ -1,0 +1,56 @@
+"""Tool calls in a Chat Completions delta: wire entries to ``CallDelta``, attributing nothing.
+
+Servers leave out indexes, ids and names, send them as null, "" or the word "null", and send
+arguments as an object; all that is only normalised here, ``bridge.cst`` decides what it means.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from bridge.conversation.stream import CallDelta
+
+
+def call_deltas(entries: object) -> list[CallDelta]:
+    """Raises ValueError: not the shape of tool calls; the message says what."""
+    if not isinstance(entries, list):
+        raise ValueError("tool calls that are not a list")
+    return [_delta(entry) for entry in entries]
+
+
+def _delta(entry: object) -> CallDelta:
+    if not isinstance(entry, dict):
+        raise ValueError("a tool call that is not an object")
+    function = entry.get("function") or {}
+    if not isinstance(function, dict) or entry.get("type") not in (None, "", "function"):
+        raise ValueError("a tool call that is not a function call")
+    arguments = function.get("arguments")
+    whole = isinstance(arguments, dict)
+    return CallDelta(
+        _key(entry.get("index")),
+        _word(entry.get("id")),
+        _word(function.get("name")),
+        json.dumps(arguments, ensure_ascii=False) if whole else _text(arguments),
+        whole,
+    )
+
+
+def _key(index: Any) -> str:
+    if isinstance(index, bool) or not isinstance(index, int | str | None):
+        raise ValueError("a tool call with an odd index")
+    return "" if index is None else str(index)
+
+
+def _word(value: object) -> str:
+    word = _text(value)
+    # Mistral's servers spell null like this
+    return "" if word == "null" else word
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise ValueError("a tool call whose parts are not text")
+    return value
