@@ -48,7 +48,7 @@ class Verdict:
 
 ERRORS: Mapping[str, str] = {
     "malformed_call": "its arguments are not exactly one JSON object",
-    "contradictory_end": "the reply ended as if it held no call",
+    "contradictory_end": "the reply's end contradicts its calls",
     "truncated": "the reply was cut at the limit of output tokens",
     "filtered": "a content filter ended the reply",
     "unknown_end": "the reply ended for a reason that is not known",

@@ -84,6 +84,7 @@ def test_call_of_an_unknown_tool_is_refused(bridge: Bridge) -> None:
     ("argv", "word"),
     [
         (["run", "--protocol", "xml", "task"], "not available yet"),
+        (["run", "--provider", "demo", "--protocol", "native-inc", "task"], "native-inc"),
         (["run", "task"], "--provider demo"),
         (["run", "--provider", "nobody", "task"], "nobody"),
         (["run", "--provider", "demo", "--max-turns", "65", "task"], "at most 64"),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bridge.conversation.frames import CallReady
+from bridge.conversation.frames import CallReady, ContractError
 from bridge.conversation.stream import TextDelta
-from bridge.cst.heredoc import HeredocCarrier
+from bridge.cst.carriers import CARRIERS
 from bridge.cst.prompt import example, system_prompt
 from device_tools.catalog import CURRENT_APP, OPEN_APP, PHONE_TOOLS, PRESS_KEY, TAP_ELEMENT
 from device_tools.schema import ToolSpec, arguments_schema, validate
@@ -14,14 +14,15 @@ from device_tools.schema import ToolSpec, arguments_schema, validate
 FINISH = ToolSpec("finish", "End the run.", arguments_schema({"success": {"type": "boolean"}}))
 
 
+@pytest.mark.parametrize("mode", ["ctl-heredoc", "ctl"])
 @pytest.mark.parametrize(
     "tools", [PHONE_TOOLS, (TAP_ELEMENT,), (OPEN_APP,), (PRESS_KEY, OPEN_APP), (CURRENT_APP,)]
 )
-def test_the_example_is_made_of_valid_calls(tools: tuple[ToolSpec, ...]) -> None:
+def test_the_example_is_made_of_valid_calls(tools: tuple[ToolSpec, ...], mode: str) -> None:
     """What the prompt shows passes the parser and the schema of the tools on offer."""
-    shown = example(tools)
-    assert shown in system_prompt(tools)
-    frames = HeredocCarrier().reader(tools, None).feed(TextDelta(shown))
+    shown = example(tools, length_prefix=mode == "ctl")
+    assert shown in CARRIERS[mode].system_prompt(tools)
+    frames = CARRIERS[mode].reader(tools, None).feed(TextDelta(shown))
     calls = [frame.call for frame in frames if isinstance(frame, CallReady)]
     assert calls
     for call in calls:
@@ -47,3 +48,19 @@ def test_the_prompt_stays_short() -> None:
     """Under 3,600 characters for the phone tools, under 1,400 of them rules."""
     assert len(system_prompt(PHONE_TOOLS)) < 3600
     assert len(system_prompt(())) < 1400
+
+
+def test_a_frame_shown_in_mode_ctl_counts_what_is_digits_alone() -> None:
+    """There digits behind a key declare bytes, so a lesson never has them inline."""
+    carrier = CARRIERS["ctl"]
+    frames = carrier.reader(PHONE_TOOLS, None).feed(TextDelta("call c1 tap 540 12\n"))
+    fault = frames[-1]
+    assert isinstance(fault, ContractError)
+    lesson = fault.message[fault.message.index("call c1 tap\n") :] + "\n"
+    assert "arg x 3\n540\narg y 2\n12\nend\n" in lesson
+    (ready,) = [
+        frame.call
+        for frame in carrier.reader(PHONE_TOOLS, None).feed(TextDelta(lesson))
+        if isinstance(frame, CallReady)
+    ]
+    assert ready.arguments == {"x": 540, "y": 12}

@@ -1,0 +1,168 @@
+"""A deliberately simple whole-stream reading of native calls, to hold the carriers against.
+
+It shares nothing with them: it sees the whole list of wire entries (the dicts of ``tool_calls``)
+at once, first says which call each entry belongs to, and only then asks which calls run.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+LOST = "cannot be attributed"
+
+
+@dataclass
+class Call:
+    """``parts``: (position in the stream, entry)."""
+
+    parts: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
+    index: Any = None
+    id: str = ""
+    repeated: bool = False
+
+    def upto(self, position: int) -> Call:
+        parts = [part for part in self.parts if part[0] < position]
+        return Call(parts, self.index, self.id, self.repeated)
+
+    @property
+    def text(self) -> str:
+        return "".join(argument(entry) for _, entry in self.parts)
+
+    @property
+    def name(self) -> str | None:
+        """None when it changed after arguments had come."""
+        name, begun = "", False
+        for _, entry in self.parts:
+            given = word(function(entry).get("name"))
+            if given and given != name:
+                if begun:
+                    return None
+                name += given
+            begun = begun or argument(entry) != ""
+        return name
+
+    @property
+    def value(self) -> dict[str, Any] | None:
+        """The arguments, when they are one JSON object said once."""
+        said = [function(entry)["arguments"] for _, entry in self.parts if argument(entry)]
+        if self.repeated or not self.name:
+            return None
+        if any(isinstance(each, dict) for each in said) and len(said) > 1:
+            return None
+        try:
+            value = json.loads(self.text, object_pairs_hook=once, parse_constant=never)
+        except (ValueError, RecursionError):
+            return None
+        return value if isinstance(value, dict) and not halves(value) else None
+
+
+def halves(value: Any) -> bool:
+    """Whether some text in it has half a surrogate pair."""
+    if isinstance(value, dict):
+        return any(halves(key) or halves(each) for key, each in value.items())
+    if isinstance(value, list):
+        return any(halves(each) for each in value)
+    return isinstance(value, str) and any("\ud800" <= char <= "\udfff" for char in value)
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    keys = [key for key, _ in pairs]
+    if len(set(keys)) < len(keys):
+        raise ValueError("twice")
+    return dict(pairs)
+
+
+def never(what: str) -> Any:
+    raise ValueError(what)
+
+
+def function(entry: dict[str, Any]) -> dict[str, Any]:
+    return entry.get("function") or {}
+
+
+def word(value: Any) -> str:
+    return "" if value in (None, "null") else str(value)
+
+
+def argument(entry: dict[str, Any]) -> str:
+    given = function(entry).get("arguments")
+    if given is None:
+        return ""
+    return json.dumps(given) if isinstance(given, dict) else str(given)
+
+
+def attributed(entries: list[dict[str, Any]]) -> tuple[list[Call], int]:
+    """The calls, and the position of the first entry that belongs to none (or the end)."""
+    calls: list[Call] = []
+    for position, entry in enumerate(entries):
+        index, id_, name = (
+            entry.get("index"),
+            word(entry.get("id")),
+            word(function(entry).get("name")),
+        )
+        call = None
+        if index is not None:
+            same = [each for each in calls if each.index == index]
+            if not same and not id_ and not name:
+                return calls, position
+            if same and (not id_ or not same[-1].id):
+                call = same[-1]
+            elif same:
+                call = ([each for each in same if each.id == id_] or [None])[-1]
+        elif id_:
+            call = ([each for each in calls if each.id == id_] or [None])[0]
+        elif calls:
+            at = [each.parts[0][0] for each in calls] + [position]
+            whole = [each.upto(at[n + 1]).value is not None for n, each in enumerate(calls[:-1])]
+            if len(calls) > 1 and (calls[-1].index is not None or not all(whole)):
+                return calls, position
+            call = calls[-1]
+        elif not name:
+            return calls, position
+        if call is None:
+            call = Call(index=index, id=id_, repeated=id_ in [c.id for c in calls if c.id])
+            calls.append(call)
+        call.parts.append((position, entry))
+    return calls, len(entries)
+
+
+def executed(
+    entries: list[dict[str, Any]], mode: str, end: str | None
+) -> list[tuple[str, dict[str, Any]]]:
+    """(name, arguments) of every call that runs; ``end`` None while the stream is open."""
+    calls, valid = attributed(entries)
+    runs: list[tuple[str, dict[str, Any]]] = []
+    waiting = list(calls)
+    broken_off = valid < len(entries)
+    if mode == "native-inc":
+        for call, following in itertools.pairwise(calls):
+            begun = following.parts[0][0]
+            closed = call.upto(begun)
+            if closed.value is None:
+                break
+            runs.append((closed.name or "", closed.value))
+            waiting.remove(call)
+            late = [p for p, entry in call.parts if p >= begun and matters(entry, closed)]
+            # whatever is late ends the reply where it comes
+            if late:
+                stop = late[0]
+                kept = executed(entries[:stop], mode, None)
+                return kept
+    if end != "tool_calls" or broken_off:
+        return runs
+    if mode == "native-eos" and not all(runnable(call) for call in waiting):
+        return runs
+    return runs + [(call.name or "", call.value or {}) for call in waiting if runnable(call)]
+
+
+def matters(entry: dict[str, Any], closed: Call) -> bool:
+    return argument(entry) != "" or word(function(entry).get("name")) not in ("", closed.name)
+
+
+def runnable(call: Call) -> bool:
+    if call.repeated or not call.name:
+        return False
+    return call.text == "" or call.value is not None
