@@ -19,6 +19,7 @@ from device_tools.schema import RiskGroup
 FILE_NAME = "config.toml"
 PROTOCOLS = ("ctl-heredoc", "ctl", "native-eos", "native-inc")
 DEFAULT_PROTOCOL = "ctl-heredoc"
+QUIRKS = ("stop-with-calls",)
 MAX_TURNS = 64
 
 
@@ -31,6 +32,7 @@ class Settings:
     model: str | None = None
     base_url: str | None = None
     protocol: str = DEFAULT_PROTOCOL
+    quirk: str | None = None
     max_turns: int = MAX_TURNS
     max_tokens: int | None = None
     ask: Ask = Ask.NONE
@@ -150,6 +152,10 @@ def _choice(name: str, value: str, source: str) -> str | Ask:
         raise ConfigurationError(
             f"protocol {value!r} ({source}) is not available yet",
             advice=f"available: {', '.join(PROTOCOLS)}",
+        )
+    if name == "quirk" and value not in QUIRKS:
+        raise ConfigurationError(
+            f"quirk ({source}) cannot be {value!r}", advice=f"one of: {', '.join(QUIRKS)}"
         )
     return value
 

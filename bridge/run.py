@@ -125,8 +125,12 @@ def provider_settings(settings: Settings) -> ProviderSettings:
                 "no model provider is configured",
                 advice="name one with --provider; --provider demo needs no key and no model",
             )
-        return ProviderSettings("custom", settings.base_url, settings.model or "")
-    return ProviderSettings(settings.provider, settings.base_url or "", settings.model or "")
+        name = "custom"
+    else:
+        name = settings.provider
+    return ProviderSettings(
+        name, settings.base_url or "", settings.model or "", settings.quirk or ""
+    )
 
 
 def _check_protocol(provider: str, protocol: str) -> None:

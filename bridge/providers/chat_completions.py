@@ -47,7 +47,8 @@ def ignore_notice(_text: str) -> None:
 
 
 class ChatCompletionsProvider:
-    """A ``bridge.agent.ports.Provider``. ``on_retry`` is told of each retry in one sentence."""
+    """A ``bridge.agent.ports.Provider``. ``on_retry`` is told of each retry in one sentence, and
+    of each reply whose ``stop`` was read as ``tool_calls`` because ``stop_with_calls`` is set."""
 
     def __init__(
         self,
@@ -59,6 +60,7 @@ class ChatCompletionsProvider:
         *,
         key_variable: str = "BRIDGE_API_KEY",
         max_tokens_field: str = "max_tokens",
+        stop_with_calls: bool = False,
         limits: HttpLimits | None = None,
         on_retry: Callable[[str], None] = ignore_notice,
     ) -> None:
@@ -75,6 +77,7 @@ class ChatCompletionsProvider:
         )
         self._cancel = cancel
         self._max_tokens_field = max_tokens_field
+        self._stop_with_calls = stop_with_calls
         self._limits = limits or HttpLimits()
         self._on_retry = on_retry
 
@@ -105,7 +108,11 @@ class ChatCompletionsProvider:
             # a finish reason has been given: all that is lost is the usage
             if not answer.finished:
                 raise
-        yield answer.close()
+        finish = answer.close()
+        if self._stop_with_calls and answer.called and finish.reason is FinishReason.STOP:
+            self._on_retry("the reply ended with stop; by the quirk its calls count as whole")
+            finish = Finish(FinishReason.TOOL_CALLS, finish.raw)
+        yield finish
 
 
 class ChatAnswer:
@@ -118,6 +125,7 @@ class ChatAnswer:
         self._contradiction = ""
         self._refused = False
         self._half = ""
+        self.called = False
         self.done = False
 
     @property
@@ -211,6 +219,7 @@ class ChatAnswer:
         if delta.get("function_call") or (entries and not self._native):
             self._contradiction = "native tool calls though none were offered"
         elif entries:
+            self.called = True
             try:
                 return [*call_deltas(entries)]
             except ValueError as error:

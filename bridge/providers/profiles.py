@@ -18,7 +18,8 @@ OWN_KEY_VARIABLE = "BRIDGE_API_KEY"
 @dataclass(frozen=True)
 class ProviderProfile:
     """A server that speaks Chat Completions. ``base_url`` "" = the user must name it; ``model``
-    None = the user must choose. ``key_variable`` "" = no key of its own."""
+    None = the user must choose. ``key_variable`` "" = no key of its own. ``stop_with_calls``: it is
+    known to end whole native calls with ``stop``, so the user may choose to accept that."""
 
     name: str
     title: str
@@ -26,6 +27,7 @@ class ProviderProfile:
     key_variable: str = ""
     model: str | None = None
     max_tokens_field: str = "max_tokens"
+    stop_with_calls: bool = False
 
 
 _ALL = (
@@ -40,7 +42,11 @@ _ALL = (
         max_tokens_field="max_completion_tokens",
     ),
     ProviderProfile(
-        "openrouter", "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"
+        "openrouter",
+        "OpenRouter",
+        "https://openrouter.ai/api/v1",
+        "OPENROUTER_API_KEY",
+        stop_with_calls=True,
     ),
     ProviderProfile(
         "deepseek", "DeepSeek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", "deepseek-chat"
@@ -51,19 +57,22 @@ _ALL = (
         "llama.cpp", "llama-server on this machine", "http://127.0.0.1:8080/v1", model="default"
     ),
     ProviderProfile("lmstudio", "LM Studio on this machine", "http://127.0.0.1:1234/v1"),
-    ProviderProfile("vllm", "vLLM on this machine", "http://127.0.0.1:8000/v1"),
-    ProviderProfile("custom", "any Chat Completions server", ""),
+    ProviderProfile(
+        "vllm", "vLLM on this machine", "http://127.0.0.1:8000/v1", stop_with_calls=True
+    ),
+    ProviderProfile("custom", "any Chat Completions server", "", stop_with_calls=True),
 )
 PROVIDERS: Mapping[str, ProviderProfile] = {profile.name: profile for profile in _ALL}
 
 
 @dataclass(frozen=True)
 class ProviderSettings:
-    """What the user chose; "" leaves it to the profile."""
+    """What the user chose; "" leaves it to the profile. ``quirk`` is "" or "stop-with-calls"."""
 
     name: str = "demo"
     base_url: str = ""
     model: str = ""
+    quirk: str = ""
 
 
 @dataclass(frozen=True)
@@ -91,6 +100,12 @@ def resolve(settings: ProviderSettings, environment: Mapping[str, str]) -> Resol
     if profile is None:
         raise ConfigurationError(
             f"unknown provider {settings.name!r}", advice="known: " + ", ".join(PROVIDERS)
+        )
+    if settings.quirk and not profile.stop_with_calls:
+        known = ", ".join(each.name for each in _ALL if each.stop_with_calls)
+        raise ConfigurationError(
+            f"provider {profile.name} is not known to need the quirk {settings.quirk}",
+            advice=f"leave it out; it is there for: {known}",
         )
     if profile.name == "demo":
         return _resolve_demo(settings, profile)
@@ -143,6 +158,7 @@ def open_provider(
         cancel,
         key_variable=chosen.key_variable,
         max_tokens_field=chosen.profile.max_tokens_field,
+        stop_with_calls=bool(settings.quirk),
         limits=limits,
         on_retry=on_retry,
     )

@@ -73,6 +73,8 @@ class Bench:
     phone: TinyPhone = field(default_factory=TinyPhone)
     records: list[dict[str, Any]] = field(default_factory=list)
     requests: list[Any] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+    stop_with_calls: bool = False
 
     def run(self) -> Any:
         cancel = CancelScope()
@@ -83,7 +85,14 @@ class Bench:
             recorder = Recorder(transcripts, "r-1", "s-1", [lambda r: self.records.append(dict(r))])
             recorder.record(RunStarted("the task", "phone", "scripted", "m", self.mode))
             model = ChatCompletionsProvider(
-                "test", server.base_url, "m", None, cancel, limits=HttpLimits(attempts=1)
+                "test",
+                server.base_url,
+                "m",
+                None,
+                cancel,
+                stop_with_calls=self.stop_with_calls,
+                limits=HttpLimits(attempts=1),
+                on_retry=self.notices.append,
             )
             tools = Tools(self.phone, PHONE_TOOLS, Policy(dict), lambda text: None)
             carrier = CARRIERS[self.mode]
@@ -295,3 +304,14 @@ def test_odd_tool_calls_are_named_as_the_servers_fault(tmp_path: Path) -> None:
         with pytest.raises(ProviderError, match="tool call"):
             Bench(tmp_path, "native-eos", [answer]).run()
         (tmp_path / "native-eos.db").unlink()
+
+
+@pytest.mark.parametrize("mode", NATIVE)
+def test_the_quirk_lets_stop_run_whole_calls_and_nothing_else(mode: str, tmp_path: Path) -> None:
+    """Asked for, stop counts as tool_calls and is noted; a cut or broken call still never runs."""
+    answers = [native("", LOOK_AND_TAP, "stop"), native("", END, "length"), native("", END)]
+    bench = Bench(tmp_path, mode, answers, stop_with_calls=True)
+    bench.run()
+    assert bench.phone.executed == ["observe_screen {}", "tap_element {'index': 12}"]
+    assert bench.results()[2] == ("finish", 2, "truncated")
+    assert len(bench.notices) == 1 and "quirk" in bench.notices[0]

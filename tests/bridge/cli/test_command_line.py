@@ -121,7 +121,12 @@ def test_settings_layer_file_environment_and_flags(bridge: Bridge, tmp_path: Pat
 
 @pytest.mark.parametrize(
     ("text", "word"),
-    [("colour = 1", "colour"), ('api_key = "k"', "environment"), ("max_turns = 1.5", "max_turns")],
+    [
+        ("colour = 1", "colour"),
+        ('api_key = "k"', "environment"),
+        ("max_turns = 1.5", "max_turns"),
+        ('quirk = "fast"', "quirk"),
+    ],
 )
 def test_unknown_and_wrong_settings_are_named(
     bridge: Bridge, tmp_path: Path, text: str, word: str

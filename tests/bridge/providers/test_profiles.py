@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from bridge.conversation.messages import ModelRequest, UserMessage
@@ -12,7 +14,8 @@ from bridge.providers.profiles import (
     resolve,
 )
 from device_tools.cancel import CancelScope
-from tests.doubles.provider_server import ScriptedServer, chat_answer
+from device_tools.catalog import PHONE_TOOLS
+from tests.doubles.provider_server import DONE, Answer, ScriptedServer, chat_answer, chat_chunk
 
 REQUEST = ModelRequest("s", (UserMessage("go home"),))
 
@@ -35,6 +38,7 @@ def test_every_profile_is_complete() -> None:
         (ProviderSettings("nobody"), "unknown provider 'nobody'"),
         (ProviderSettings("custom", model="m"), "needs a base URL"),
         (ProviderSettings("ollama"), "needs a model"),
+        (ProviderSettings("openai", quirk="stop-with-calls"), "not known to need the quirk"),
         (ProviderSettings("custom", "ftp://x/v1", "m"), "http:// or https://"),
         (ProviderSettings("custom", "127.0.0.1:80", "m"), "http:// or https://"),
         (ProviderSettings("custom", "http://[::1", "m"), "not a URL"),
@@ -88,6 +92,28 @@ def test_a_local_server_needs_no_key() -> None:
             texts = [each.text for each in events if isinstance(each, TextDelta)]
         assert "".join(texts) == "hi"
         assert "authorization" not in server.requests[0].headers
+
+
+@pytest.mark.parametrize(
+    ("quirk", "reason"), [("", FinishReason.STOP), ("stop-with-calls", FinishReason.TOOL_CALLS)]
+)
+def test_the_quirk_reaches_the_provider_only_when_asked_for(
+    quirk: str, reason: FinishReason
+) -> None:
+    """A stop behind native calls is a tool reason with the quirk, and noted; else it stays one."""
+    call = {"index": 0, "id": "a", "function": {"name": "current_app", "arguments": "{}"}}
+    reply = Answer([chat_chunk({"tool_calls": [call]}), chat_chunk(finish="stop"), DONE])
+    notices: list[str] = []
+    with ScriptedServer([reply]) as server:
+        settings = ProviderSettings("custom", server.base_url, "m", quirk)
+        request = replace(REQUEST, tools=PHONE_TOOLS)
+        with (
+            open_provider(settings, CancelScope(), {}, on_retry=notices.append) as provider,
+            provider.stream(request) as events,
+        ):
+            *_, finish = events
+    assert finish == Finish(reason, "stop")
+    assert len(notices) == bool(quirk)
 
 
 def test_a_proxy_is_not_used_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
