@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
-from bridge.conversation.frames import (
-    ArgumentConfirmed,
-    CallOpened,
-    CallReady,
-    ContractError,
-    Frame,
-    StopReading,
-    TextConfirmed,
-)
+from bridge.conversation.frames import Frame
 from bridge.conversation.stream import Finish, FinishReason, TextDelta
-from bridge.cst.carrier import Carrier
 from bridge.cst.heredoc import HeredocCarrier
 from bridge.cst.xml import XmlCarrier
 from device_tools.schema import ToolSpec
 
-_CARRIERS: tuple[Carrier, ...] = (HeredocCarrier(), XmlCarrier())
-TEXT_MODES: Mapping[str, Carrier] = {carrier.name: carrier for carrier in _CARRIERS}
+TEXT_MODES: Mapping[str, HeredocCarrier | XmlCarrier] = {
+    carrier.name: carrier for carrier in (HeredocCarrier(), XmlCarrier())
+}
 """The modes whose calls are part of the text; native calls need a wire format around them."""
 
 
@@ -45,20 +39,13 @@ def frames_of(
 
 
 def as_json(frame: Frame) -> dict[str, Any]:
-    """One event as a JSON object; ``type`` says which."""
-    match frame:
-        case TextConfirmed(text):
-            return {"type": "text_confirmed", "text": text}
-        case CallOpened(id_, name):
-            return {"type": "call_opened", "id": id_, "name": name}
-        case ArgumentConfirmed(id_, key, text):
-            return {"type": "argument_confirmed", "id": id_, "key": key, "text": text}
-        case CallReady(call):
-            return {"type": "call_ready", "id": call.id, "name": call.name,
-                    "arguments": dict(call.arguments)}  # fmt: skip
-        case ContractError():
-            return {"type": "contract_error", "kind": frame.kind.value, "message": frame.message,
-                    "position": frame.position, "declared": frame.declared,
-                    "arrived": frame.arrived, "id": frame.call_id}  # fmt: skip
-        case StopReading():
-            return {"type": "stop_reading"}
+    """One event as a JSON object: ``type`` is the name of the event, the rest are its fields,
+    those of a call (``id``, ``name``, ``arguments``) among them."""
+    fields = asdict(frame)
+    call = fields.pop("call", None)
+    if call is not None:
+        fields = {key: call[key] for key in ("id", "name", "arguments")} | fields
+    if "call_id" in fields:
+        fields["id"] = fields.pop("call_id")
+    name = re.sub(r"(?<!^)([A-Z])", r"_\1", type(frame).__name__).lower()
+    return {"type": name, **fields}
