@@ -38,7 +38,7 @@ def parse(
         Path | None, typer.Argument(help="Raw text of one reply; standard input without it.")
     ] = None,
     protocol: Annotated[
-        str, typer.Option("--protocol", help="ctl-heredoc (default) or xml.")
+        str, typer.Option("--protocol", help="ctl-heredoc (default), ctl or xml.")
     ] = "ctl-heredoc",
     finish: Annotated[
         End | None,
@@ -51,7 +51,7 @@ def parse(
     """Print the events of a reply as JSON Lines: what is confirmed, in order, never taken back.
 
     The tools on offer are those of `bridge tools`. Types: text_confirmed, call_opened,
-    argument_confirmed, call_ready, contract_error, stop_reading.
+    argument_confirmed, call_ready, call_refused, contract_error, stop_reading.
     """
     from bridge.conversation.finish import FINISH
     from bridge.conversation.stream import Finish, FinishReason

@@ -10,12 +10,12 @@ from typing import Any
 
 from bridge.conversation.frames import Frame
 from bridge.conversation.stream import Finish, FinishReason, TextDelta
-from bridge.cst.heredoc import HeredocCarrier
-from bridge.cst.xml import XmlCarrier
+from bridge.cst.carrier import Carrier
+from bridge.cst.carriers import CARRIERS
 from device_tools.schema import ToolSpec
 
-TEXT_MODES: Mapping[str, HeredocCarrier | XmlCarrier] = {
-    carrier.name: carrier for carrier in (HeredocCarrier(), XmlCarrier())
+TEXT_MODES: Mapping[str, Carrier] = {
+    name: carrier for name, carrier in CARRIERS.items() if not name.startswith("native")
 }
 """The modes whose calls are part of the text; native calls need a wire format around them."""
 

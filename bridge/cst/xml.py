@@ -13,16 +13,19 @@ from bridge.conversation.frames import (
     ArgumentConfirmed,
     CallOpened,
     CallReady,
+    CallRefused,
     ContractError,
     ContractErrorKind,
     Frame,
     TextConfirmed,
 )
-from bridge.conversation.messages import CallResult, Message, ToolCall
-from bridge.conversation.stream import Finish, FinishReason, StreamEvent, TextDelta, Usage
+from bridge.conversation.messages import AssistantMessage, CallResult, Message, ToolCall
+from bridge.conversation.stream import Finish, StreamEvent, TextDelta, Usage
+from bridge.cst.gate import ERRORS, TABLE, CallState, Verdict, ending
+from bridge.cst.heredoc import NO_TEXT
 from bridge.cst.results import results_message
 from bridge.cst.values import typed
-from bridge.cst.xml_blocks import BlockFault, Blocks, Invoke, read_blocks
+from bridge.cst.xml_blocks import BlockFault, Invoke, read_blocks
 from bridge.cst.xml_prompt import fault_message, xml_prompt
 from bridge.cst.xml_scan import TextScanner
 from device_tools.schema import ToolSpec
@@ -43,9 +46,17 @@ class XmlCarrier:
         """The rules of the block, one example, and the tools with their arguments."""
         return xml_prompt(tools)
 
+    def request_tools(self, tools: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
+        """None: the prompt teaches them."""
+        return ()
+
     def reader(self, tools: Sequence[ToolSpec], output_cap: int | None) -> XmlReader:
         """A fresh reader for one response; ``output_cap`` in tokens."""
         return XmlReader(tools, output_cap)
+
+    def reply(self, text: str, calls: Sequence[ToolCall]) -> AssistantMessage:
+        """The text alone: the blocks of the calls are part of it."""
+        return AssistantMessage(text or NO_TEXT)
 
     def results(self, results: Sequence[CallResult], note: str = "") -> Message:
         """Result frames in the model's order, then the note."""
@@ -64,12 +75,12 @@ class XmlReader:
         self._texts: list[str] = []
         self._pieces: list[str] = []  # from the first block on
         self._size = 0
-        self._replayed = ""  # the blocks whose calls were answered
+        self._replayed = ""  # of the blocks, up to the last call that was answered
         self._over = False
 
     @property
     def replay_text(self) -> str:
-        """The text, and the blocks once their calls are known; a broken batch stays out."""
+        """The text, and the blocks up to the last call that got an answer."""
         return "".join(self._texts) + self._replayed
 
     def feed(self, event: StreamEvent) -> list[Frame]:
@@ -88,50 +99,32 @@ class XmlReader:
         return frames
 
     def close(self, finish: Finish | None) -> list[Frame]:
-        """Every call of the reply after a clean end; else the one contract error."""
+        """Every whole call of the reply, ready or refused by the gate; then the contract error
+        where the block is broken."""
         if self._over:
             return []
         self._over = True
+        end = ending(finish, self._output_tokens, self._output_cap)
         if not self._scanner.opened:
-            return self._without_block(finish)
+            return self._without_block(TABLE["xml"][CallState.WHOLE][end].runs)
         text = "".join(self._pieces)
         blocks = read_blocks(text)
+        verdict = TABLE["xml"][CallState.BROKEN if blocks.fault else CallState.WHOLE][end]
+        frames: list[Frame] = []
+        for number, invoke in enumerate(blocks.invokes, 1):
+            frames += self._judged(f"x{number}", invoke, text, verdict)
         if blocks.fault:
-            return [self._fault(blocks.fault)]
-        if not self._is_clean(finish):
-            return [self._fault(self._not_permitted(finish, blocks))]
-        self._replayed = text[: blocks.stop]
-        return [
-            frame
-            for number, invoke in enumerate(blocks.invokes, 1)
-            for frame in self._ready(f"x{number}", invoke, text)
-        ]
+            frames.append(self._fault(blocks.fault))
+            self._replayed = text[: blocks.invokes[-1].stop] if blocks.invokes else ""
+        else:
+            self._replayed = text[: blocks.stop]
+        return frames
 
-    def _without_block(self, finish: Finish | None) -> list[Frame]:
-        frames = self._confirmed(self._scanner.close()) if self._is_clean(finish) else []
+    def _without_block(self, clean: bool) -> list[Frame]:
+        frames = self._confirmed(self._scanner.close()) if clean else []
         if what := self._scanner.lost_call:
             frames.append(self._fault(BlockFault(ContractErrorKind.UNEXPECTED_LINE, 0, what)))
         return frames
-
-    def _is_clean(self, finish: Finish | None) -> bool:
-        return finish is not None and finish.reason is FinishReason.STOP and not self._at_cap
-
-    @property
-    def _at_cap(self) -> bool:
-        """Reasons can lie: a reply that used up its cap counts as cut."""
-        cap, used = self._output_cap, self._output_tokens
-        return cap is not None and used is not None and used >= cap
-
-    def _not_permitted(self, finish: Finish | None, blocks: Blocks) -> BlockFault:
-        names = ", ".join(f"x{n} {invoke.name}" for n, invoke in enumerate(blocks.invokes, 1))
-        reason = finish.reason if finish else None
-        if self._at_cap or reason is FinishReason.LENGTH:
-            why = "the reply was cut at the limit of output tokens"
-        else:
-            why = f"the reply ended with {reason.value if reason else 'no reason'}, not with a stop"
-        return BlockFault(
-            ContractErrorKind.UNEXPECTED_LINE, blocks.stop, f"{why}; not run: {names}"
-        )
 
     def _confirmed(self, text: str) -> list[Frame]:
         if not text:
@@ -139,16 +132,16 @@ class XmlReader:
         self._texts.append(text)
         return [TextConfirmed(text)]
 
-    def _ready(self, call_id: str, invoke: Invoke, text: str) -> list[Frame]:
+    def _judged(self, call_id: str, invoke: Invoke, text: str, verdict: Verdict) -> list[Frame]:
         spec = self._tools.get(invoke.name)
         schemas = spec.properties if spec is not None else {}
         values = invoke.values
         arguments = {key: typed(value, schemas.get(key)) for key, value in values.items()}
-        source = text[invoke.start : invoke.stop]
+        call = ToolCall(call_id, invoke.name, arguments, text[invoke.start : invoke.stop])
         return [
             CallOpened(call_id, invoke.name),
             *(ArgumentConfirmed(call_id, key, value) for key, value in values.items()),
-            CallReady(ToolCall(call_id, invoke.name, arguments, source)),
+            CallReady(call) if verdict.runs else CallRefused(call, verdict.error, _why(verdict)),
         ]
 
     def _fault(self, fault: BlockFault) -> ContractError:
@@ -166,3 +159,9 @@ class XmlReader:
         if _SURROGATE.search(text):
             text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
         return text
+
+
+def _why(verdict: Verdict) -> str:
+    if verdict.error == "malformed_call":
+        return "another part of the block is broken, and a block runs wholly or not at all"
+    return ERRORS[verdict.error]

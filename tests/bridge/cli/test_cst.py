@@ -66,8 +66,15 @@ def test_xml_calls_come_at_the_end_of_the_text() -> None:
     """There the end of the file counts as a clean stop; any other end refuses the batch."""
     ready = {"type": "call_ready", "id": "x1", "name": "open_app", "arguments": {"app": "Notes"}}
     assert events("--protocol", "xml", given=XML.encode())[-1] == ready
-    (error,) = events("--protocol", "xml", "--finish", "length", given=XML.encode())
-    assert error["kind"] == "unexpected_line"
+    refused = events("--protocol", "xml", "--finish", "length", given=XML.encode())[-1]
+    assert (refused["type"], refused["id"], refused["error"]) == ("call_refused", "x1", "truncated")
+
+
+def test_digits_are_a_length_in_ctl_alone() -> None:
+    """The same text means two things in the two modes."""
+    given = b"call c1 type_text\narg text 2\n12\nend\n"
+    assert events("--protocol", "ctl", given=given)[-1]["arguments"] == {"text": "12"}
+    assert events("--protocol", "ctl-heredoc", given=given)[-1]["kind"] == "unexpected_line"
 
 
 def test_any_chunk_size_gives_the_same_sequence() -> None:
@@ -118,5 +125,5 @@ def test_help_names_modes_and_events() -> None:
         [sys.executable, "-m", "bridge", "cst", "parse", "--help"],
         capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "200"},
     )  # fmt: skip
-    for word in ("--protocol", "ctl-heredoc", "xml", "--finish", "--chunk", "call_ready"):
+    for word in ("--protocol", "ctl-heredoc", "ctl or xml", "--finish", "--chunk", "call_refused"):
         assert word in ran.stdout

@@ -13,6 +13,7 @@ from bridge.conversation.frames import (
     ArgumentConfirmed,
     CallOpened,
     CallReady,
+    CallRefused,
     ContractError,
     ContractErrorKind,
     Frame,
@@ -20,6 +21,7 @@ from bridge.conversation.frames import (
 )
 from bridge.conversation.messages import CallResult, ToolCall, UserMessage
 from bridge.conversation.stream import Finish, FinishReason, ReasoningDelta, TextDelta, Usage
+from bridge.cst.gate import TABLE, CallState, Ending
 from bridge.cst.xml import MAX_BLOCKS, XmlCarrier, XmlReader
 from device_tools.catalog import PHONE_TOOLS
 from device_tools.result import done
@@ -220,35 +222,36 @@ def test_an_endless_block_is_stopped_while_it_streams() -> None:
     assert one.feed(TextDelta(" ")) == one.close(STOP) == []
 
 
-@pytest.mark.parametrize(
-    ("finish", "tokens", "says"),
-    [
-        (STOP, None, ""), (STOP, 99, ""), (STOP, 100, "cut at the limit of output tokens"),
-        (None, None, "ended with no reason"),
-        (Finish(FinishReason.TOOL_CALLS), None, "ended with tool_calls"),
-        (Finish(FinishReason.LENGTH), None, "cut at the limit of output tokens"),
-        (Finish(FinishReason.CONTENT_FILTER), None, "ended with content_filter"),
-        (Finish(FinishReason.UNKNOWN), None, "ended with unknown"),
-    ],
-)  # fmt: skip
-def test_only_a_clean_stop_below_the_cap_executes(
-    finish: Finish | None, tokens: int | None, says: str
-) -> None:
-    """After every other end nothing runs, and the error names each call that did not."""
-    frames = run([block(TAP, APP)], finish, tokens)
-    assert len(calls(frames)) == (0 if says else 2)
-    if says:
-        (error,) = frames
-        assert isinstance(error, ContractError)
-        assert says in error.message
-        assert "not run: x1 tap, x2 open_app" in error.message
+@pytest.mark.parametrize("end", Ending)
+def test_the_gate_decides_on_whole_and_broken_blocks(end: Ending) -> None:
+    """Cell by cell of the table: what runs, and the error word of every whole call."""
+    finish = None if end is Ending.MISSING else Finish(FinishReason(end.value))
+    for state, reply in (
+        (CallState.WHOLE, block(TAP, APP)),
+        (CallState.BROKEN, block(TAP, APP, "x")),
+    ):
+        frames = run([reply], finish, 99)
+        verdict = TABLE["xml"][state][end]
+        refused = {each.call.id: each.error for each in frames if isinstance(each, CallRefused)}
+        faults = [each for each in frames if isinstance(each, ContractError)]
+        assert [call.id for call in calls(frames)] == (["x1", "x2"] if verdict.runs else [])
+        assert refused == ({} if verdict.runs else dict.fromkeys(["x1", "x2"], verdict.error))
+        assert len(faults) == (state is CallState.BROKEN)
+
+
+def test_a_reply_that_used_all_its_tokens_counts_as_cut() -> None:
+    """Whatever the server says."""
+    frames = run([block(TAP)], STOP, 100)
+    (refused,) = [each for each in frames if isinstance(each, CallRefused)]
+    assert (refused.error, calls(frames)) == ("truncated", [])
 
 
 def test_the_replay_ends_with_the_last_block() -> None:
-    """Guesses behind it and broken batches do not enter the history."""
+    """Guesses behind it and what could not be read do not enter the history."""
     for reply, kept in (
         ("A.\n" + block(APP) + "\nDone!", "A.\n" + block(APP)),
-        ("A.\n" + block(TAP, "x"), "A.\n"),
+        ("A.\n" + block(TAP, "x"), "A.\n" + block(TAP, "x").split("\nx")[0]),
+        ("A.\n" + block("x"), "A.\n"),
         ("Plain <b>", "Plain <b>"),
     ):
         one = XmlCarrier().reader(TOOLS, None)
@@ -374,6 +377,7 @@ def test_the_example_of_the_prompt_is_a_valid_block() -> None:
     spec = next(tool for tool in TOOLS if tool.name == call.name)
     assert set(call.arguments) == set(spec.parameters["required"])
     assert all(f"\n{tool.name}: " in prompt for tool in TOOLS)
+    assert XmlCarrier().request_tools(TOOLS) == ()
 
 
 def test_results_are_frames_with_the_numbers_of_the_calls() -> None:
