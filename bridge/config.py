@@ -17,7 +17,7 @@ from bridge.policy import Ask
 from device_tools.schema import RiskGroup
 
 FILE_NAME = "config.toml"
-PROTOCOLS = ("ctl-heredoc", "ctl", "native-eos", "native-inc")
+PROTOCOLS = ("ctl-heredoc", "ctl", "native-eos", "native-inc", "xml")
 DEFAULT_PROTOCOL = "ctl-heredoc"
 QUIRKS = ("stop-with-calls",)
 MAX_TURNS = 64

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from bridge.cli import config, devices, observe, run, sessions, virtual
+from bridge.cli import config, cst, devices, observe, run, sessions, virtual
 from bridge.cli.common import DEBUG, print_error
 from device_tools.errors import BridgeError
 
@@ -29,6 +29,7 @@ app.command("tools")(observe.tools)
 app.add_typer(sessions.app, name="sessions")
 app.add_typer(virtual.app, name="virtual")
 app.add_typer(config.app, name="config")
+app.add_typer(cst.app, name="cst")
 
 
 def _print_version(wanted: bool) -> None:

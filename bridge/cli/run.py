@@ -37,7 +37,9 @@ def run(
     base_url: Annotated[str | None, typer.Option(help="Base URL of the model server.")] = None,
     protocol: Annotated[
         str | None,
-        typer.Option(help="How calls travel: ctl-heredoc (default), ctl, native-eos, native-inc."),
+        typer.Option(
+            help="How calls travel: ctl-heredoc (default), ctl, native-eos, native-inc, xml."
+        ),
     ] = None,
     ask: Annotated[
         str | None, typer.Option(help="Ask before calls: none, sensitive or all.")

@@ -102,3 +102,8 @@ def _shape(schema: Mapping[str, Any]) -> str:
     if name in ("array", "object"):
         return f"{name} in JSON {json.dumps(schema.get('items', {}), separators=(',', ':'))}"
     return str(name)
+
+
+def tool_list(tools: Sequence[ToolSpec]) -> str:
+    """Each tool with its arguments, one per line; the same in every text mode."""
+    return "\n".join(map(_tool, tools))
