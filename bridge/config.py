@@ -150,8 +150,8 @@ def _choice(name: str, value: str, source: str) -> str | Ask:
             ) from None
     if name == "protocol" and value not in PROTOCOLS:
         raise ConfigurationError(
-            f"protocol {value!r} ({source}) is not available yet",
-            advice=f"available: {', '.join(PROTOCOLS)}",
+            f"protocol ({source}) cannot be {value!r}",
+            advice=f"one of: {', '.join(PROTOCOLS)}",
         )
     if name == "quirk" and value not in QUIRKS:
         raise ConfigurationError(

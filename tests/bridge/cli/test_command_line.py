@@ -83,7 +83,7 @@ def test_call_of_an_unknown_tool_is_refused(bridge: Bridge) -> None:
 @pytest.mark.parametrize(
     ("argv", "word"),
     [
-        (["run", "--protocol", "xml", "task"], "not available yet"),
+        (["run", "--protocol", "json", "task"], "cannot be"),
         (["run", "--provider", "demo", "--protocol", "native-inc", "task"], "native-inc"),
         (["run", "task"], "--provider demo"),
         (["run", "--provider", "nobody", "task"], "nobody"),
