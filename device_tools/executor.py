@@ -263,9 +263,10 @@ class PhoneTools:
         return points
 
     def _require_unchanged(self, observation: Observation) -> None:
-        # one after the other: two short questions take less time than a thread does
         focus = self._focus.read()
-        rotation = self._ui.device_info().get("displayRotation")
+        rotation = focus.rotation
+        if rotation is None:
+            rotation = self._ui.device_info().get("displayRotation")
         if not isinstance(rotation, int):
             raise UiServerError("the phone does not tell how its screen is turned")
         require_same_screen(observation, focus, rotation)

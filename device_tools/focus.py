@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from device_tools.adb import AdbPhone
 
@@ -16,6 +16,9 @@ _COMPONENT = re.compile(r"(?P<package>[\w.]+)/(?P<activity>[\w.$]+)")
 _LOCKED = re.compile(
     r"(?:mShowingLockscreen|isStatusBarKeyguard|mIsShowing|isKeyguardShowing)=true"
 )
+# degrees in some versions, quarter turns in others
+_ROTATION = re.compile(r"\bmRotation=(?:ROTATION_)?(\d+)")
+_TURNS = {0: 0, 1: 1, 2: 2, 3: 3, 90: 1, 180: 2, 270: 3}
 # Android 13 and newer dropped the focus from "windows"; older ones have none in "displays"
 _COMMANDS = (
     ("dumpsys", "window", "windows"),
@@ -26,12 +29,16 @@ _COMMANDS = (
 
 @dataclass(frozen=True)
 class Focus:
-    """``window`` is the title of a window that belongs to no activity, such as the shade."""
+    """``window`` is the title of a window that belongs to no activity, such as the shade.
+
+    ``rotation`` in quarter turns where the same output tells it of one display, else None.
+    """
 
     package: str
     activity: str
     window: str = ""
     locked: bool = False
+    rotation: int | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         name = f"{self.package}/{self.activity}" if self.activity else self.package
@@ -40,6 +47,16 @@ class Focus:
 
 def parse_focus(text: str) -> Focus | None:
     """The last focused window that is not null (with several displays the first often is)."""
+    focus = _in_front(text)
+    return replace(focus, rotation=_rotation(text)) if focus else None
+
+
+def _rotation(text: str) -> int | None:
+    found = {int(match) for match in _ROTATION.findall(text)}
+    return _TURNS.get(found.pop()) if len(found) == 1 else None
+
+
+def _in_front(text: str) -> Focus | None:
     locked = bool(_LOCKED.search(text))
     windows = [match.group("inside") for match in _FOCUS.finditer(text)]
     if windows:

@@ -35,3 +35,24 @@ def test_a_window_without_activity_keeps_the_app_below_it() -> None:
     focus = parse_focus(text)
     assert focus == Focus("com.a", ".Main", "NotificationShade", locked=True)
     assert str(focus) == "com.a/.Main (NotificationShade)"
+
+
+@pytest.mark.parametrize(
+    ("lines", "rotation"),
+    [
+        ("mRotation=0 mAltOrientation=false", 0),
+        ("mDisplayRotation=ROTATION_270 mRotation=3", 3),
+        ("mRotation=ROTATION_90", 1),
+        ("mRotation=0\n  mRotation=1", None),
+        ("mRotation=720", None),
+        ("no word of it", None),
+    ],
+)
+def test_the_rotation_is_told_only_where_one_display_tells_it(
+    lines: str, rotation: int | None
+) -> None:
+    """Quarter turns from numbers or degrees; several displays that differ tell nothing."""
+    focus = parse_focus(f"  mCurrentFocus=Window{{1 u0 com.a/com.a.Main}}\n  {lines}\n")
+
+    assert focus is not None
+    assert focus.rotation == rotation

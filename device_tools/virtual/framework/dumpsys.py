@@ -93,7 +93,8 @@ def _windows(screen: TouchScreen) -> str:
             "    isOnScreen=true",
             "    isVisible=true",
         ]
-    return "\n".join([*lines, _focus(screen)])
+    turn = f"  mRotation={screen.state.rotation} mAltOrientation=false"
+    return "\n".join([*lines, _focus(screen), turn])
 
 
 def _activity(screen: TouchScreen, args: Sequence[str]) -> str:
