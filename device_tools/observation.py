@@ -7,7 +7,7 @@ import binascii
 import contextlib
 import hashlib
 import itertools
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,14 +90,24 @@ class Observer:
         Raises:
             ScreenUnreadable: no usable hierarchy (a missing picture is only a note).
         """
-        with ThreadPoolExecutor(4) as pool:
-            picture = pool.submit(self._picture) if screenshot else None
+        with ThreadPoolExecutor(3) as pool:
             info = pool.submit(self._ui.device_info)
+            picture = pool.submit(self._picture, info) if screenshot else None
             focus = pool.submit(self._focus.read)
             xml, hierarchy = self._dump()
-            facts, front = info.result(), focus.result()
-            raw = picture.result() if picture else b""
-        return self._assemble(xml, hierarchy, raw if screenshot else None, facts, front)
+            size = _display_size(info.result())
+            # picked while the picture is still being made ready
+            elements = pick_elements(hierarchy, Bounds(0, 0, *size))
+            image, true_size, note = picture.result() if picture else (None, size, "")
+            if true_size != size:
+                elements = pick_elements(hierarchy, Bounds(0, 0, *true_size))
+            return self._assemble(
+                Tree(xml, hierarchy, elements, true_size),
+                image,
+                note,
+                info.result(),
+                focus.result(),
+            )
 
     def tree(self) -> Tree:
         """The hierarchy now, in one round trip."""
@@ -121,44 +131,42 @@ class Observer:
         text = xml if isinstance(xml, str) else ""
         return text, parse_hierarchy(text)
 
-    def _picture(self) -> bytes:
-        """JPEG bytes, empty when the phone gave none."""
+    def _picture(self, info: Future[dict[str, Any]]) -> tuple[Image | None, tuple[int, int], str]:
+        """The prepared picture, the true size of the screen, and a note when there is none."""
         encoded = self._ui.read("takeScreenshot", [1, JPEG_QUALITY], limits.UI_READ)
         try:
-            return base64.b64decode(encoded) if isinstance(encoded, str) else b""
+            raw = base64.b64decode(encoded) if isinstance(encoded, str) else b""
         except binascii.Error:
-            return b""
+            raw = b""
+        facts = info.result()
+        return prepare_picture(
+            raw, _display_size(facts), self._max_side, screen_on=_screen_on(facts)
+        )
 
     def _assemble(
-        self,
-        xml: str,
-        hierarchy: Hierarchy,
-        raw: bytes | None,
-        facts: dict[str, Any],
-        focus: Focus,
+        self, tree: Tree, image: Image | None, note: str, facts: dict[str, Any], focus: Focus
     ) -> Observation:
-        screen_on = facts.get("screenOn", True) is not False
-        notes: list[str] = []
-        image, size = None, _display_size(facts)
-        if raw is not None:
-            image, size, note = prepare_picture(raw, size, self._max_side, screen_on=screen_on)
-            notes += [note] if note else []
-        notes += _facts(hierarchy, focus, screen_on=screen_on)
+        size, notes = tree.size, [note] if note else []
+        notes += _facts(tree.hierarchy, focus, screen_on=_screen_on(facts))
         if not focus.package:
             focus = Focus(str(facts.get("currentPackageName") or ""), "", "", focus.locked)
         return Observation(
             id=f"o{next(self._numbers)}",
             size=size,
-            rotation=hierarchy.rotation,
+            rotation=tree.rotation,
             focus=focus,
-            keyboard=keyboard_shown(hierarchy),
+            keyboard=keyboard_shown(tree.hierarchy),
             scale=(image.width / size[0], image.height / size[1]) if image else (1.0, 1.0),
-            digest=hashlib.sha256(xml.encode("utf-8", "replace")).hexdigest()[:16],
-            elements=pick_elements(hierarchy, Bounds(0, 0, *size)),
+            digest=hashlib.sha256(tree.xml.encode("utf-8", "replace")).hexdigest()[:16],
+            elements=tree.elements,
             screenshot=image,
             notes=tuple(dict.fromkeys(notes)),
-            xml=xml,
+            xml=tree.xml,
         )
+
+
+def _screen_on(facts: dict[str, Any]) -> bool:
+    return facts.get("screenOn", True) is not False
 
 
 def as_text(observation: Observation) -> str:
