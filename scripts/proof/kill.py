@@ -35,7 +35,7 @@ ON_DEMO = ("--device", "virtual", "--provider", "demo")
 VICTIMS = ("run", "phone", "adb", "init")
 START_SECONDS = 30.0
 """Until the victim exists."""
-SPREAD_SECONDS = 6.0
+SPREAD_SECONDS = 3.0
 """The kill comes within this time after the victim appeared: about the length of a run."""
 RUN_SECONDS = 90.0
 """Beyond this a run that lost something counts as hung."""
@@ -264,7 +264,7 @@ def _check_record(trial: Trial, home: Path) -> None:
         trial.problems.append("a run that was killed is not shown as interrupted")
 
 
-def work(kills: int, seed: int) -> list[Trial]:
+def work(kills: int, seed: int, spread: float) -> list[Trial]:
     """Trials one after the other in one home, so that the record grows under the kills."""
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     chance = random.Random(seed)
@@ -272,7 +272,7 @@ def work(kills: int, seed: int) -> list[Trial]:
     with tempfile.TemporaryDirectory(prefix="bridge-kill-") as folder:
         for number in range(kills):
             victim = VICTIMS[number % len(VICTIMS)]
-            shell, delay = chance.random() < 0.4, chance.uniform(0, SPREAD_SECONDS)
+            shell, delay = chance.random() < 0.4, chance.uniform(0, spread)
             trial = attempt(Path(folder) / "home", victim, shell, round(delay, 3))
             trials.append(trial)
             print(json.dumps(asdict(trial)), flush=True)
@@ -286,11 +286,15 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument(
+        "--spread", type=float, default=SPREAD_SECONDS, help="seconds in which the kill may fall"
+    )
     given = parser.parse_args()
     if given.jobs == 1:
-        return report([asdict(trial) for trial in work(given.kills, given.seed)])
+        return report([asdict(trial) for trial in work(given.kills, given.seed, given.spread)])
     share = -(-given.kills // given.jobs)
     argv = [sys.executable, __file__, "--jobs", "1", "--kills", str(share)]
+    argv += ["--spread", str(given.spread)]
     workers = [
         subprocess.Popen([*argv, "--seed", str(given.seed + n)], stdout=subprocess.PIPE, text=True)
         for n in range(given.jobs)
