@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from device_tools.errors import BridgeError, VirtualPhoneError
+from device_tools.errors import BridgeError
 from device_tools.virtual.adb_server import start_server
 from device_tools.virtual.daemon import start_daemon
 from device_tools.virtual.files import make_tree
@@ -126,8 +126,5 @@ def with_shell(
     """With a real shell in namespaces; skips where there are none."""
     if reason := phone_userland.available():
         pytest.skip(reason)
-    try:
-        with _serving(tmp_path_factory.mktemp("s"), request.param, with_userland=True) as attached:
-            yield attached
-    except VirtualPhoneError as error:
-        pytest.skip(error.message)
+    with _serving(tmp_path_factory.mktemp("s"), request.param, with_userland=True) as attached:
+        yield attached
