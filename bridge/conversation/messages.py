@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from device_tools.result import Image, ToolResult
@@ -41,10 +41,15 @@ class UserMessage:
 @dataclass(frozen=True)
 class AssistantMessage:
     """Text carriers replay ``text`` up to the last confirmed call and nothing else; native ones
-    replay ``calls`` as well, each of which the next message answers."""
+    replay ``calls`` as well, each of which the next message answers.
+
+    ``items``: the provider's own complete output items of this reply; a wire that made them sends
+    them instead of text and calls. Empty when the reply was cut or not read to its end.
+    """
 
     text: str
     calls: tuple[ToolCall, ...] = ()
+    items: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ class Ending(StrEnum):
     STOP = "stop"
     LENGTH = "length"
     CONTENT_FILTER = "content_filter"
+    PAUSE = "pause"
     UNKNOWN = "unknown"
     MISSING = "missing"
 
@@ -51,6 +52,7 @@ ERRORS: Mapping[str, str] = {
     "contradictory_end": "the reply's end contradicts its calls",
     "truncated": "the reply was cut at the limit of output tokens",
     "filtered": "a content filter ended the reply",
+    "paused": "the provider paused its reply",
     "unknown_end": "the reply ended for a reason that is not known",
     "no_end": "the reply broke off",
 }
@@ -60,6 +62,7 @@ _ENDED = {
     Ending.STOP: Verdict(False, "contradictory_end"),
     Ending.LENGTH: Verdict(False, "truncated"),
     Ending.CONTENT_FILTER: Verdict(False, "filtered"),
+    Ending.PAUSE: Verdict(False, "paused"),
     Ending.UNKNOWN: Verdict(False, "unknown_end"),
     Ending.MISSING: Verdict(False, "no_end"),
 }

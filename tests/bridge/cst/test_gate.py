@@ -34,7 +34,15 @@ RUNS = {
     *(
         (mode, "whole", word)
         for mode in ("ctl", "ctl-heredoc")
-        for word in ("tool_calls", "stop", "length", "content_filter", "unknown", "missing")
+        for word in (
+            "tool_calls",
+            "stop",
+            "length",
+            "content_filter",
+            "pause",
+            "unknown",
+            "missing",
+        )
     ),
 }
 CELLS = [(mode, state, end) for mode, states in TABLE.items() for state in states for end in Ending]
@@ -50,7 +58,7 @@ def test_the_table_is_complete_and_allows_only_what_the_design_allows() -> None:
     """Every mode has every end for each of its states; the cells that run are the known ones."""
     assert set(TABLE) == {"native-eos", "native-inc", "ctl", "ctl-heredoc", "xml"}
     assert {(m, s.value, e.value) for m, s, e in CELLS if TABLE[m][s][e].runs} == RUNS
-    assert len(CELLS) == 5 * 3 * 6 - 6  # xml has two states
+    assert len(CELLS) == 5 * 3 * 7 - 7  # xml has two states
     for mode, state, end in CELLS:
         verdict = TABLE[mode][state][end]
         assert verdict.runs == (verdict.error == "")
