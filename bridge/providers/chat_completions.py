@@ -8,10 +8,9 @@ are none.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 from bridge.conversation.messages import ModelRequest
 from bridge.conversation.stream import (
@@ -25,11 +24,10 @@ from bridge.conversation.stream import (
 from bridge.errors import ProviderError
 from bridge.providers.chat_calls import call_deltas
 from bridge.providers.chat_messages import request_body
-from bridge.providers.event_stream import open_events
-from bridge.providers.http import Endpoint, HttpLimits
+from bridge.providers.extra import with_extra
 from bridge.providers.refusals import error_text, quote
 from bridge.providers.sse import ServerSentEvent
-from device_tools.cancel import CancelScope
+from bridge.providers.wire import Peer, RequestOptions
 
 _REASONS = {
     "stop": FinishReason.STOP,
@@ -40,92 +38,83 @@ _REASONS = {
 }
 # de-facto names: DeepSeek, Qwen, GLM, Kimi, llama.cpp; then vLLM, OpenRouter
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
+THINKING_KEYS = frozenset(
+    {
+        "reasoning",
+        "reasoning_effort",
+        "reasoning_format",
+        "include_reasoning",
+        "thinking",
+        "thinking_budget",
+        "enable_thinking",
+        "chat_template_kwargs.enable_thinking",
+        "chat_template_kwargs.thinking",
+        "extra_body.google.thinking_config",
+    }
+)
+"""Request fields by which compatible servers are told to think."""
 
 
-def ignore_notice(_text: str) -> None:
-    """For callers that do not show retries."""
+@dataclass(frozen=True)
+class ChatQuirks:
+    """How a server is known to deviate; all off is the strict reading.
+
+    ``stop_with_calls``: whole native calls end with ``stop`` instead of ``tool_calls``; the user
+    asked to let that count.
+    """
+
+    stop_with_calls: bool = False
 
 
-class ChatCompletionsProvider:
-    """A ``bridge.agent.ports.Provider``. ``on_retry`` is told of each retry in one sentence, and
-    of each reply whose ``stop`` was read as ``tool_calls`` because ``stop_with_calls`` is set."""
+STRICT = ChatQuirks()
 
-    def __init__(
-        self,
-        name: str,
-        base_url: str,
-        model: str,
-        api_key: str | None,
-        cancel: CancelScope,
-        *,
-        key_variable: str = "BRIDGE_API_KEY",
-        max_tokens_field: str = "max_tokens",
-        stop_with_calls: bool = False,
-        limits: HttpLimits | None = None,
-        on_retry: Callable[[str], None] = ignore_notice,
-    ) -> None:
-        self.name = name
-        self.model = model
-        base_url = base_url.rstrip("/")
-        self._endpoint = Endpoint(
-            base_url + "/chat/completions",
-            # "http://host:8000" is what people type; most servers live below /v1
-            "" if urlsplit(base_url).path else base_url + "/v1/chat/completions",
-            {"Authorization": f"Bearer {api_key}"} if api_key else {},
-            api_key or "",
-            key_variable,
-        )
-        self._cancel = cancel
-        self._max_tokens_field = max_tokens_field
-        self._stop_with_calls = stop_with_calls
-        self._limits = limits or HttpLimits()
-        self._on_retry = on_retry
 
-    @contextmanager
-    def stream(self, request: ModelRequest) -> Iterator[Iterator[StreamEvent]]:
-        """See ``bridge.agent.ports.Provider.stream``."""
-        body = json.dumps(
-            request_body(request, self.model, self._max_tokens_field), ensure_ascii=False
-        ).encode()
-        with open_events(
-            self._endpoint,
-            body,
-            model=self.model,
-            cancel=self._cancel,
-            limits=self._limits,
-            on_retry=self._on_retry,
-        ) as events:
-            yield self._read(events, native=bool(request.tools))
+def ignore_note(_text: str) -> None:
+    """For readers whose quirks nobody watches."""
 
-    def _read(self, events: Iterator[ServerSentEvent], native: bool) -> Iterator[StreamEvent]:
-        answer = ChatAnswer(self._endpoint, native=native)
-        try:
-            for event in events:
-                yield from answer.feed(event)
-                if answer.done:
-                    break
-        except ProviderError:
-            # a finish reason has been given: all that is lost is the usage
-            if not answer.finished:
-                raise
-        finish = answer.close()
-        if self._stop_with_calls and answer.called and finish.reason is FinishReason.STOP:
-            self._on_retry("the reply ended with stop; by the quirk its calls count as whole")
-            finish = Finish(FinishReason.TOOL_CALLS, finish.raw)
-        yield finish
+
+@dataclass(frozen=True)
+class ChatWire:
+    """A ``Wire``. ``note`` is told of each reply that a quirk let through."""
+
+    quirks: ChatQuirks = STRICT
+    note: Callable[[str], None] = ignore_note
+    name: str = "chat"
+    path: str = "/chat/completions"
+
+    def headers(self, key: str | None) -> Mapping[str, str]:
+        return {"Authorization": f"Bearer {key}"} if key else {}
+
+    def body(self, request: ModelRequest, options: RequestOptions) -> dict[str, Any]:
+        body = request_body(request, options.model, options.max_tokens_field)
+        if options.reasons and options.thinking not in ("", "off"):
+            body["reasoning_effort"] = options.thinking
+        return with_extra(body, options, THINKING_KEYS)
+
+    def answer(self, request: ModelRequest, options: RequestOptions, peer: Peer) -> ChatAnswer:
+        return ChatAnswer(peer, native=bool(request.tools), quirks=self.quirks, note=self.note)
 
 
 class ChatAnswer:
     """Reads the events of one answer; no I/O. ``native``: tools were offered in the request."""
 
-    def __init__(self, endpoint: Endpoint, *, native: bool = False) -> None:
-        self._endpoint = endpoint
+    def __init__(
+        self,
+        peer: Peer,
+        *,
+        native: bool = False,
+        quirks: ChatQuirks = STRICT,
+        note: Callable[[str], None] = ignore_note,
+    ) -> None:
+        self._peer = peer
         self._native = native
+        self._quirks = quirks
+        self._note = note
         self._reasons: list[str] = []
         self._contradiction = ""
         self._refused = False
         self._half = ""
-        self.called = False
+        self._called = False
         self.done = False
 
     @property
@@ -145,9 +134,16 @@ class ChatAnswer:
         usage = _usage(chunk.get("usage"))
         return [*events, usage] if usage else events
 
-    def close(self) -> Finish:
+    def close(self) -> list[StreamEvent]:
         """The evidence. Raises ProviderError when the server gave none."""
-        host = self._endpoint.host
+        finish = self._finish()
+        if self._quirks.stop_with_calls and self._called and finish.reason is FinishReason.STOP:
+            self._note("the reply ended with stop; by the quirk its calls count as whole")
+            finish = Finish(FinishReason.TOOL_CALLS, finish.raw)
+        return [finish]
+
+    def _finish(self) -> Finish:
+        host = self._peer.host
         if self._half:
             raise ProviderError(f"{host} ended its answer inside a character")
         if not self._reasons:
@@ -178,8 +174,7 @@ class ChatAnswer:
         if said or event.event == "error":
             said = said or error_text(chunk) or "no reason given"
             raise ProviderError(
-                f"{self._endpoint.host} broke off with an error: "
-                + quote(said, self._endpoint.secret),
+                f"{self._peer.host} broke off with an error: " + quote(said, self._peer.secret),
                 advice="try again; if it happens always, look at the provider's status",
             )
         return chunk
@@ -194,7 +189,7 @@ class ChatAnswer:
             raise self._broken("a message that is not the assistant's")
         reason = choice.get("finish_reason")
         if reason and str(reason) not in self._reasons:
-            self._reasons.append(quote(str(reason), self._endpoint.secret))
+            self._reasons.append(quote(str(reason), self._peer.secret))
         return [*self._delta(delta), *self._calls(delta)]
 
     def _delta(self, delta: dict[str, Any]) -> list[StreamEvent]:
@@ -219,7 +214,7 @@ class ChatAnswer:
         if delta.get("function_call") or (entries and not self._native):
             self._contradiction = "native tool calls though none were offered"
         elif entries:
-            self.called = True
+            self._called = True
             try:
                 return [*call_deltas(entries)]
             except ValueError as error:
@@ -241,7 +236,7 @@ class ChatAnswer:
 
     def _broken(self, what: str) -> ProviderError:
         return ProviderError(
-            f"{self._endpoint.host} sent {what}",
+            f"{self._peer.host} sent {what}",
             advice="is this a Chat Completions server? check --base-url",
         )
 

@@ -8,10 +8,28 @@ from dataclasses import replace
 from itertools import chain, count
 
 from bridge.errors import ProviderError
-from bridge.providers.http import Endpoint, HttpLimits, HttpResponse, post
+from bridge.providers.endpoint import Endpoint, HttpLimits
+from bridge.providers.faults import answer_too_large
+from bridge.providers.http import HttpResponse, post
 from bridge.providers.refusals import from_status, not_a_stream
 from bridge.providers.sse import ServerSentEvent, SseDecoder, SseError
 from device_tools.cancel import CancelScope
+
+
+class EventStream:
+    """The events of one answer, to be read once."""
+
+    def __init__(self, response: HttpResponse, events: Iterator[ServerSentEvent]) -> None:
+        self._response = response
+        self._events = events
+
+    def __iter__(self) -> Iterator[ServerSentEvent]:
+        """Raises ProviderError when the connection or the format breaks, Cancelled."""
+        return self._events
+
+    def expect_end(self) -> None:
+        """The terminal evidence is here: wait for no more than ``HttpLimits.stragglers``."""
+        self._response.expect_end()
 
 
 @contextmanager
@@ -23,8 +41,8 @@ def open_events(
     cancel: CancelScope,
     limits: HttpLimits,
     on_retry: Callable[[str], None],
-) -> Iterator[Iterator[ServerSentEvent]]:
-    """Yield the events of the answer. ``on_retry`` is told of each retry in one sentence.
+) -> Iterator[EventStream]:
+    """Yield the answer once its first event is here. ``on_retry`` is told of each retry.
 
     Raises:
         ProviderError: at opening after the last attempt, or while iterating.
@@ -46,7 +64,7 @@ def open_events(
                     raise
                 fault = error.message
             else:
-                yield chain([first], events)
+                yield EventStream(response, chain([first], events))
                 return
         on_retry(f"{fault}; attempt {attempt + 1} of {limits.attempts} in {pause:g} s")
         cancel.wait(pause)
@@ -87,10 +105,10 @@ def _events(
         for chunk in response.chunks():
             size += len(chunk)
             if size > limits.answer:
-                raise ProviderError(
-                    f"{endpoint.host} sent more than {limits.answer} bytes in one answer",
-                    advice="the model may be caught in a loop: try again, or another model",
-                )
+                raise answer_too_large(endpoint.host, limits)
             yield from decoder.feed(chunk)
     except SseError as error:
-        raise ProviderError(f"{endpoint.host} sent a broken answer: {error}") from error
+        raise ProviderError(
+            f"{endpoint.host} sent a broken answer: {error}",
+            advice="is this a model server? check --base-url, or report it with --record",
+        ) from error

@@ -7,18 +7,20 @@ Proxies and CA files come from the environment (``HTTPS_PROXY``, ``NO_PROXY``, `
 
 from __future__ import annotations
 
-import ipaddress
 import socket
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from functools import lru_cache
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from bridge.errors import ProviderError
+from bridge.providers.endpoint import Endpoint, HttpLimits, is_local
+from bridge.providers.faults import Failure, answer_too_slow, connection_fault
+from bridge.providers.inflate import decoder
 from device_tools.cancel import CancelScope
 
 if TYPE_CHECKING:
@@ -27,69 +29,38 @@ if TYPE_CHECKING:
     import httpx
 
 
-@dataclass(frozen=True)
-class HttpLimits:
-    """Every wait of a request, in seconds, and what bounds its size and its retries.
-
-    ``idle`` counts only time spent waiting for bytes: while a tool runs nobody waits.
-    """
-
-    connect: float = 10.0
-    write: float = 60.0
-    first_byte: float = 300.0
-    idle: float = 300.0
-    attempts: int = 3
-    first_pause: float = 0.5
-    longest_pause: float = 60.0
-    error_body: int = 64 * 1024
-    answer: int = 32 * 1024 * 1024
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    """Where requests go. ``headers`` hold the key: never shown; ``key_variable`` names its source.
-
-    ``secret`` is cut out of whatever the server says about it. ``fallback`` is a second URL for
-    when the first is not found ("" = none).
-    """
-
-    url: str
-    fallback: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    secret: str = field(default="", repr=False)
-    key_variable: str = "BRIDGE_API_KEY"
-
-    @property
-    def host(self) -> str:
-        """``host:port`` for messages: no path, query or user information."""
-        parts = urlsplit(self.url)
-        name = parts.hostname or "?"
-        return f"{name}:{parts.port}" if parts.port else name
-
-
 class HttpResponse:
     """An open response; bytes are decoded (gzip) but not split."""
 
     def __init__(self, exchange: _Exchange, response: httpx.Response) -> None:
         self._exchange = exchange
         self._response = response
+        self._left = exchange.limits.answer_wait
+        self._ending = False
         self.status = response.status_code
         self.headers: Mapping[str, str] = response.headers
         # the dictionary that the body will be read with; the headers are here by now
         response.request.extensions["timeout"]["read"] = exchange.limits.idle
 
-    def chunks(self) -> Iterator[bytes]:
-        """Raises ProviderError when the connection breaks or is idle too long, Cancelled."""
-        import httpx
+    def expect_end(self) -> None:
+        """All that matters is here: from now on wait for no more than the stragglers."""
+        if not self._ending:
+            self._ending = True
+            self._left = self._exchange.limits.stragglers
 
+    def chunks(self) -> Iterator[bytes]:
+        """Raises ProviderError when the connection breaks or a wait is too long, Cancelled."""
+        host = self._exchange.endpoint.host
         try:
-            for chunk in self._response.iter_bytes():
-                self._exchange.cancel.check()
-                yield chunk
-        except httpx.HTTPError as error:
-            raise self._exchange.fault(error, "idle", self._exchange.limits.idle) from error
-        # a socket that cancel shut down looks like a clean end
-        self._exchange.cancel.check()
+            decode = decoder(self.headers.get("content-encoding", ""))
+            for chunk in self._raw_chunks():
+                for piece in decode(chunk):
+                    self._exchange.cancel.check()
+                    yield piece
+        except ValueError as error:
+            raise ProviderError(
+                f"{host} sent a compressed answer that cannot be unpacked: {error}"
+            ) from error
 
     def body(self, limit: int) -> bytes:
         """At most ``limit`` bytes of the body, for telling what went wrong."""
@@ -99,6 +70,30 @@ class HttpResponse:
             if len(body) >= limit:
                 break
         return body[:limit]
+
+    def _raw_chunks(self) -> Iterator[bytes]:
+        import httpx
+
+        raw = self._response.iter_raw()
+        while True:
+            try:
+                chunk = self._next(raw)
+            except httpx.HTTPError as error:
+                raise self._exchange.fault(error, "idle", self._exchange.limits.idle) from error
+            # a socket that cancel shut down looks like a clean end
+            self._exchange.cancel.check()
+            if chunk is None:
+                return
+            yield chunk
+
+    def _next(self, raw: Iterator[bytes]) -> bytes | None:
+        if self._left <= 0:
+            raise answer_too_slow(self._exchange.endpoint.host, self._exchange.limits)
+        started = time.monotonic()
+        with self._exchange.hanging_up_after(self._left if self._ending else None):
+            chunk = next(raw, None)
+        self._left -= time.monotonic() - started
+        return chunk
 
 
 @contextmanager
@@ -154,7 +149,12 @@ class _Exchange:
     def _request(self, body: bytes) -> httpx.Request:
         import httpx
 
-        headers = {"Content-Type": "application/json", "Accept": "text/event-stream"}
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "text/event-stream",
+            # compressing a stream saves nothing and lets proxies hold it back
+            "Accept-Encoding": "identity",
+        }
         limits = self.limits
         try:
             return self._client.build_request(
@@ -200,6 +200,20 @@ class _Exchange:
         self._shut()
         self._outcome.put(None)
 
+    @contextmanager
+    def hanging_up_after(self, seconds: float | None) -> Iterator[None]:
+        """Shut the connection down when the body takes longer; None does nothing."""
+        if seconds is None:
+            yield
+            return
+        timer = threading.Timer(max(0.0, seconds), self._shut)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
     def _shut(self) -> None:
         if self._socket is not None:
             # not SSLSocket.shutdown, which drops the TLS state another thread is reading with
@@ -214,74 +228,23 @@ class _Exchange:
     def fault(self, error: Exception, limit: str, seconds: float) -> Exception:
         """What a failure of httpx means to the user; Cancelled when cancel caused it."""
         self.cancel.check()
-        return _fault(error, self.endpoint.host, self.limits, f"{limit} limit, {seconds:g} s")
+        waiting = f"{limit} limit, {seconds:g} s"
+        return connection_fault(_failure(error), error, self.endpoint.host, self.limits, waiting)
 
 
-def _fault(error: Exception, host: str, limits: HttpLimits, waiting: str) -> ProviderError:
+def _failure(error: Exception) -> Failure:
     import httpx
 
-    if isinstance(error, httpx.ConnectTimeout):
-        return ProviderError(
-            f"{host} did not accept a connection (connect limit, {limits.connect:g} s)",
-            advice="check the network, the proxy settings and --base-url",
-            retryable=True,
-        )
-    if isinstance(error, httpx.ReadTimeout):
-        return ProviderError(
-            f"{host} sent nothing for too long ({waiting})",
-            advice="the server may be overloaded or the model still loading; try again",
-        )
-    if isinstance(error, httpx.WriteTimeout):
-        return ProviderError(f"{host} did not take the request (write limit, {limits.write:g} s)")
-    if isinstance(error, httpx.ProxyError):
-        return ProviderError(
-            f"the proxy refused the way to {host}: {error}",
-            advice="check HTTPS_PROXY, HTTP_PROXY and NO_PROXY",
-        )
-    if isinstance(error, httpx.ConnectError):
-        return _no_connection(error, host)
-    if isinstance(error, httpx.DecodingError):
-        return ProviderError(f"{host} sent a compressed answer that cannot be unpacked")
-    if isinstance(error, httpx.NetworkError | httpx.RemoteProtocolError):
-        return ProviderError(
-            f"{host} broke off the connection",
-            advice="try again; if it happens always, look at the server's log",
-            retryable=True,
-        )
-    # str(error) of the rest may quote the URL, which may hold a secret
-    return ProviderError(
-        f"the request to {host} failed ({type(error).__name__})", advice="check --base-url"
+    kinds: tuple[tuple[type[Exception], Failure], ...] = (
+        (httpx.ConnectTimeout, Failure.CONNECT_TIMEOUT),
+        (httpx.ReadTimeout, Failure.READ_TIMEOUT),
+        (httpx.WriteTimeout, Failure.WRITE_TIMEOUT),
+        (httpx.ProxyError, Failure.PROXY),
+        (httpx.ConnectError, Failure.CONNECT),
+        (httpx.NetworkError, Failure.BROKEN_OFF),
+        (httpx.RemoteProtocolError, Failure.BROKEN_OFF),
     )
-
-
-def _no_connection(error: Exception, host: str) -> ProviderError:
-    import ssl
-
-    cause = _root(error)
-    if isinstance(cause, ssl.SSLError):
-        return ProviderError(
-            f"no trusted TLS connection to {host}: {cause.reason or cause}",
-            advice="check that the URL should be https; a private certificate authority is "
-            "trusted by SSL_CERT_FILE=/path/to/ca.pem",
-        )
-    if isinstance(cause, socket.gaierror):
-        return ProviderError(
-            f"the name of {host} cannot be resolved",
-            advice="check --base-url and the network",
-            retryable=cause.errno == socket.EAI_AGAIN,
-        )
-    word = getattr(cause, "strerror", None) or type(cause).__name__
-    return ProviderError(
-        f"no connection to {host}: {word}",
-        advice="is the server running, and is --base-url right?",
-        retryable=True,
-    )
-
-
-def _root(error: BaseException) -> BaseException:
-    while (cause := error.__cause__ or error.__context__) is not None:
-        error = cause
-    return error
+    return next((failure for kind, failure in kinds if isinstance(error, kind)), Failure.OTHER)
 
 
 def _client(url: str) -> httpx.Client:
@@ -296,16 +259,6 @@ def _client(url: str) -> httpx.Client:
     local = is_local(parts.hostname or "")
     context = _plain() if local and parts.scheme == "http" else _trusted()
     return httpx.Client(verify=context, trust_env=not local, follow_redirects=False)
-
-
-def is_local(host: str) -> bool:
-    """Whether ``host`` is this machine, by name or loopback address."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 @lru_cache(maxsize=1)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from bridge.errors import ConfigurationError
-from bridge.providers.chat_completions import ChatCompletionsProvider, ignore_notice
-from bridge.providers.http import HttpLimits, is_local
+from bridge.providers.chat_completions import ChatQuirks, ChatWire
+from bridge.providers.endpoint import OWN_KEY_VARIABLE, HttpLimits, Server, is_local
+from bridge.providers.provider import HttpProvider, ignore_notice
+from bridge.providers.wire import RequestOptions
 from device_tools.cancel import CancelScope
-
-OWN_KEY_VARIABLE = "BRIDGE_API_KEY"
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def open_provider(
     *,
     limits: HttpLimits | None = None,
     on_retry: Callable[[str], None] = ignore_notice,
-) -> Iterator[ChatCompletionsProvider]:
+) -> Iterator[HttpProvider]:
     """The provider for the settings, for the length of a run (the demo's server lives as long).
 
     Raises:
@@ -145,20 +145,22 @@ def open_provider(
     if chosen.profile.name == "demo":
         from bridge.providers.demo.server import DemoServer
 
-        with DemoServer() as server:
-            yield ChatCompletionsProvider(
-                "demo", server.base_url, server.model, server.key, cancel, limits=limits
+        with DemoServer() as demo:
+            yield HttpProvider(
+                "demo",
+                ChatWire(),
+                RequestOptions(demo.model),
+                Server(demo.base_url, demo.key),
+                cancel,
+                limits=limits,
             )
         return
-    yield ChatCompletionsProvider(
+    yield HttpProvider(
         chosen.profile.name,
-        chosen.base_url,
-        chosen.model,
-        _key(chosen, environment),
+        ChatWire(ChatQuirks(stop_with_calls=bool(settings.quirk)), on_retry),
+        RequestOptions(chosen.model, chosen.profile.max_tokens_field),
+        Server(chosen.base_url, _key(chosen, environment), chosen.key_variable),
         cancel,
-        key_variable=chosen.key_variable,
-        max_tokens_field=chosen.profile.max_tokens_field,
-        stop_with_calls=bool(settings.quirk),
         limits=limits,
         on_retry=on_retry,
     )

@@ -10,12 +10,11 @@ from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
 
 from bridge.errors import ProviderError
-from bridge.providers.http import Endpoint
+from bridge.providers.endpoint import Endpoint
 
 _LONGEST_QUOTE = 300
 _KEY_SHAPE = re.compile(r"\b(sk|gsk|pk|key|AIza)[-_A-Za-z0-9*]{12,}")
 _URL_ADVICE = "check --base-url: for most servers it ends in /v1"
-_RETRYABLE = {408, 409, 425, 429}
 
 
 def from_status(
@@ -30,7 +29,7 @@ def from_status(
         said = "a web page instead of an API answer"
     message = f"{host} answered {status}" + (f": {said}" if said else "")
     broke = "quota" in said.lower() or "billing" in said.lower()
-    busy = (status in _RETRYABLE or status >= 500) and not (status == 429 and broke)
+    busy = status >= 500 or (status == 429 and not broke)
     return ProviderError(
         message,
         advice=_advice(endpoint, status, said, model, broke),
@@ -86,7 +85,7 @@ def quote(text: str, secret: str) -> str:
 
 def _advice(endpoint: Endpoint, status: int, said: str, model: str, broke: bool) -> str:
     if status in (401, 403):
-        return f"check the key in {endpoint.key_variable}"
+        return f"check the key in {endpoint.key_source}"
     if status == 402 or broke:
         return "the account at the provider has no credit or quota left"
     if status in (400, 404, 422) and "model" in said.lower():

@@ -18,8 +18,10 @@ from bridge.conversation.events import RunStarted
 from bridge.cst.carriers import CARRIERS
 from bridge.errors import ModelFailed, ProviderError
 from bridge.policy import Policy
-from bridge.providers.chat_completions import ChatCompletionsProvider
-from bridge.providers.http import HttpLimits
+from bridge.providers.chat_completions import ChatQuirks, ChatWire
+from bridge.providers.endpoint import HttpLimits, Server
+from bridge.providers.provider import HttpProvider
+from bridge.providers.wire import RequestOptions
 from bridge.store.journal import Recorder
 from bridge.store.transcripts import Transcripts, unanswered
 from bridge.tools import Tools
@@ -84,13 +86,12 @@ class Bench:
         ):
             recorder = Recorder(transcripts, "r-1", "s-1", [lambda r: self.records.append(dict(r))])
             recorder.record(RunStarted("the task", "phone", "scripted", "m", self.mode))
-            model = ChatCompletionsProvider(
+            model = HttpProvider(
                 "test",
-                server.base_url,
-                "m",
-                None,
+                ChatWire(ChatQuirks(self.stop_with_calls), self.notices.append),
+                RequestOptions("m"),
+                Server(server.base_url),
                 cancel,
-                stop_with_calls=self.stop_with_calls,
                 limits=HttpLimits(attempts=1),
                 on_retry=self.notices.append,
             )

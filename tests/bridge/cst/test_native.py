@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,8 +27,8 @@ from bridge.cst.native import NativeReader
 from bridge.errors import ProviderError
 from bridge.providers.chat_calls import call_deltas
 from bridge.providers.chat_completions import ChatAnswer
-from bridge.providers.http import Endpoint
 from bridge.providers.sse import SseDecoder
+from bridge.providers.wire import Peer
 from device_tools.catalog import PHONE_TOOLS
 from device_tools.result import Image, done
 from tests.bridge.cst import native_reference as reference
@@ -330,7 +331,7 @@ def joined(frames: list[Frame]) -> list[Frame]:
 
 def through_the_wire(stream: bytes, mode: str, cuts: list[int]) -> tuple[list[Frame], list[int]]:
     """The frames of the bytes of a response, cut at ``cuts``; executable calls after each cut."""
-    answer = ChatAnswer(Endpoint("http://x/v1", "", {}, "", "K"), native=True)
+    answer = ChatAnswer(Peer("x"), native=True)
     decoder, one = SseDecoder(), reader(mode)
     frames: list[Frame] = []
     counts = []
@@ -339,10 +340,9 @@ def through_the_wire(stream: bytes, mode: str, cuts: list[int]) -> tuple[list[Fr
             for neutral in answer.feed(event):
                 frames += one.feed(neutral)
         counts.append(sum(isinstance(frame, CallReady) for frame in frames))
-    try:
-        finish = answer.close()
-    except ProviderError:
-        finish = None
+    finish = None
+    with suppress(ProviderError):
+        *_, finish = answer.close()
     return joined([*frames, *one.close(finish)]), counts
 
 

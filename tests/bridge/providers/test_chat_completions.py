@@ -20,8 +20,10 @@ from bridge.conversation.stream import (
     Usage,
 )
 from bridge.errors import ProviderError
-from bridge.providers.chat_completions import ChatCompletionsProvider
-from bridge.providers.http import HttpLimits
+from bridge.providers.chat_completions import ChatWire
+from bridge.providers.endpoint import HttpLimits, Server
+from bridge.providers.provider import HttpProvider
+from bridge.providers.wire import RequestOptions
 from device_tools.cancel import CancelScope
 from device_tools.errors import Cancelled
 from device_tools.result import Image
@@ -47,9 +49,10 @@ FAST = HttpLimits(first_pause=0.01, connect=2.0, first_byte=5.0, idle=5.0)
 
 def provider(
     server: ScriptedServer, *, cancel: CancelScope | None = None, limits: HttpLimits = FAST
-) -> ChatCompletionsProvider:
-    return ChatCompletionsProvider(
-        "test", server.base_url, "m", "sk-verysecretkey", cancel or CancelScope(), limits=limits
+) -> HttpProvider:
+    address = Server(server.base_url, "sk-verysecretkey")
+    return HttpProvider(
+        "test", ChatWire(), RequestOptions("m"), address, cancel or CancelScope(), limits=limits
     )
 
 
@@ -288,11 +291,11 @@ def test_faults_before_the_first_event_are_retried() -> None:
         chat_answer("fine"),
     ]
     with ScriptedServer(answers) as server:
-        model = ChatCompletionsProvider(
+        model = HttpProvider(
             "test",
-            server.base_url,
-            "m",
-            None,
+            ChatWire(),
+            RequestOptions("m"),
+            Server(server.base_url),
             CancelScope(),
             limits=HttpLimits(first_pause=0.01, attempts=4),
             on_retry=told.append,
@@ -401,7 +404,10 @@ def test_a_base_url_without_a_path_is_tried_below_v1_too() -> None:
     answers = [Answer([b""], 404, "text/plain"), chat_answer("a"), chat_answer("b")]
     with ScriptedServer(answers) as server:
         root = server.base_url.removesuffix("/v1")
-        model = ChatCompletionsProvider("test", root, "m", None, CancelScope(), limits=FAST)
+        address = Server(root)
+        model = HttpProvider(
+            "test", ChatWire(), RequestOptions("m"), address, CancelScope(), limits=FAST
+        )
         for expected in ("a", "b"):
             with model.stream(HELLO) as events:
                 assert text_of(list(events)) == expected
@@ -446,3 +452,38 @@ def test_an_unknown_field_is_ignored() -> None:
     """Vendors add fields; what is understood counts."""
     odd = event({"choices": [{"delta": {"content": "a", "x": 1}, "logprobs": None}], "timings": {}})
     assert text_of(read(odd, chat_chunk(finish="stop"), DONE)) == "a"
+
+
+def test_a_connection_left_open_behind_the_reason_does_not_delay_the_end() -> None:
+    """Usage that comes soon is read; silence or comments cost the straggler limit at most."""
+    stop, usage = chat_chunk(finish="stop"), chat_chunk(usage=(3, 4))
+    limits = HttpLimits(attempts=1, stragglers=0.4)
+    started = time.monotonic()
+    late = read(stop, Delay(0.1), usage, Delay(20), limits=limits)
+    assert late == [Usage(3, 4), Finish(FinishReason.STOP, "stop")]
+    chatty = read(stop, *[b": ping\n\n", Delay(0.1)] * 200, limits=limits)
+    assert chatty == [Finish(FinishReason.STOP, "stop")]
+    assert time.monotonic() - started < 5
+
+
+def test_an_error_behind_the_reason_still_fails_the_answer() -> None:
+    """A reason is no reason to overlook what the server says against it."""
+    broken = event({"error": {"message": "overloaded"}})
+    assert "overloaded" in failure(Answer([chat_chunk(finish="stop"), broken])).message
+
+
+def test_comments_keep_the_connection_but_not_the_answer() -> None:
+    """Keep-alive comments reset the idle limit; the limit for the whole answer ends the wait."""
+    limits = HttpLimits(attempts=1, idle=0.5, answer_wait=1.0)
+    pings: list[Step] = [b": ping\n\n", Delay(0.1)] * 100
+    error = failure(Answer([chat_chunk({"content": "a"}), *pings]), limits=limits)
+    assert "answer limit, 1 s" in error.message
+
+
+def test_a_bomb_is_unpacked_no_further_than_the_limit() -> None:
+    """64 MB of zeros in 64 kB of gzip end at the limit of an answer."""
+    bomb = gzip.compress(b"data: " + b"\0" * 64_000_000)
+    zipped = (("Content-Encoding", "gzip"),)
+    assert "longer than" in failure(Answer(cut(bomb, 10_000), headers=zipped)).message
+    odd = failure(Answer([b"xxxx"], headers=(("Content-Encoding", "br"),)))
+    assert "cannot be unpacked" in odd.message

@@ -7,14 +7,18 @@ import pytest
 from bridge.conversation.messages import ModelRequest, UserMessage
 from bridge.conversation.stream import Finish, FinishReason, StreamEvent, TextDelta, Usage
 from bridge.errors import ProviderError
-from bridge.providers.chat_completions import ChatCompletionsProvider
+from bridge.providers.chat_completions import ChatWire
 from bridge.providers.demo.server import DemoServer
+from bridge.providers.endpoint import Server
+from bridge.providers.provider import HttpProvider
+from bridge.providers.wire import RequestOptions
 from device_tools.cancel import CancelScope
 
 
 def ask(server: DemoServer, task: str, key: str | None = None) -> list[StreamEvent]:
-    provider = ChatCompletionsProvider(
-        "demo", server.base_url, server.model, key or server.key, CancelScope()
+    address = Server(server.base_url, key or server.key)
+    provider = HttpProvider(
+        "demo", ChatWire(), RequestOptions(server.model), address, CancelScope()
     )
     with provider.stream(ModelRequest("s", (UserMessage(task),))) as events:
         return list(events)

@@ -1,0 +1,120 @@
+"""What a broken connection means to the user: a kind of failure -> ProviderError."""
+
+from __future__ import annotations
+
+import socket
+from enum import Enum, auto
+
+from bridge.errors import ProviderError
+from bridge.providers.endpoint import HttpLimits
+
+
+class Failure(Enum):
+    """The kinds of failure, whatever HTTP client they come from."""
+
+    CONNECT_TIMEOUT = auto()
+    READ_TIMEOUT = auto()
+    WRITE_TIMEOUT = auto()
+    PROXY = auto()
+    CONNECT = auto()
+    BROKEN_OFF = auto()
+    OTHER = auto()
+
+
+def connection_fault(
+    failure: Failure, error: Exception, host: str, limits: HttpLimits, waiting: str
+) -> ProviderError:
+    """``error`` in words. ``waiting`` names the limit that a silent server ran into."""
+    match failure:
+        case Failure.CONNECT_TIMEOUT:
+            return ProviderError(
+                f"{host} did not accept a connection (connect limit, {limits.connect:g} s)",
+                advice="check the network, the proxy settings and --base-url",
+                retryable=True,
+            )
+        case Failure.READ_TIMEOUT:
+            return ProviderError(
+                f"{host} sent nothing for too long ({waiting})",
+                advice="the server may be overloaded or the model still loading; try again",
+            )
+        case Failure.WRITE_TIMEOUT:
+            return ProviderError(
+                f"{host} did not take the request (write limit, {limits.write:g} s)"
+            )
+        case Failure.PROXY:
+            return ProviderError(
+                f"the proxy refused the way to {host}: {error}",
+                advice="check HTTPS_PROXY, HTTP_PROXY and NO_PROXY",
+            )
+        case Failure.CONNECT:
+            return _no_connection(error, host)
+        case Failure.BROKEN_OFF:
+            return _broken_off(error, host)
+        case Failure.OTHER:
+            # str(error) may quote the URL, which may hold a secret
+            return ProviderError(
+                f"the request to {host} failed ({type(error).__name__})",
+                advice="check --base-url",
+            )
+
+
+def answer_too_slow(host: str, limits: HttpLimits) -> ProviderError:
+    """The server goes on sending, but its answer takes too long."""
+    return ProviderError(
+        f"{host} did not end its answer (answer limit, {limits.answer_wait:g} s of waiting)",
+        advice="the server may be overloaded; try again, or a smaller task",
+    )
+
+
+def answer_too_large(host: str, limits: HttpLimits) -> ProviderError:
+    """The model may be caught in a loop, or the server sends a bomb."""
+    return ProviderError(
+        f"{host} sent more than {limits.answer} bytes in one answer",
+        advice="the model may be caught in a loop: try again, or another model",
+    )
+
+
+def _broken_off(error: Exception, host: str) -> ProviderError:
+    import ssl
+
+    if isinstance(cause := _root(error), ssl.SSLError):
+        return _no_trust(cause, host)
+    return ProviderError(
+        f"{host} broke off the connection",
+        advice="try again; if it happens always, look at the server's log",
+        retryable=True,
+    )
+
+
+def _no_connection(error: Exception, host: str) -> ProviderError:
+    import ssl
+
+    cause = _root(error)
+    if isinstance(cause, ssl.SSLError):
+        return _no_trust(cause, host)
+    if isinstance(cause, socket.gaierror):
+        return ProviderError(
+            f"the name of {host} cannot be resolved",
+            advice="check --base-url and the network",
+            retryable=cause.errno == socket.EAI_AGAIN,
+        )
+    word = getattr(cause, "strerror", None) or type(cause).__name__
+    return ProviderError(
+        f"no connection to {host}: {word}",
+        advice="is the server running, and is --base-url right?",
+        retryable=True,
+    )
+
+
+def _no_trust(cause: OSError, host: str) -> ProviderError:
+    return ProviderError(
+        f"no trusted TLS connection to {host}: {getattr(cause, 'reason', None) or cause}",
+        advice="check that the URL should be https; a private certificate authority is "
+        "trusted by SSL_CERT_FILE=/path/to/ca.pem",
+    )
+
+
+def _root(error: BaseException) -> BaseException:
+    while (cause := error.__cause__ or error.__context__) is not None:
+        error = cause
+    return error
