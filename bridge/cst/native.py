@@ -1,9 +1,9 @@
 """The carriers of native tool calls: ``native-eos`` waits for the end of the stream,
-``native-inc`` confirms a call once the next one has begun.
+``native-inc`` confirms a call once the wire has closed it or the next one has begun.
 
 A call is never repaired, and only an explicit tool reason lets waiting calls run (the table of
 ``bridge.cst.gate``). The order of the calls is kept: in ``native-inc`` a call that is not exactly
-one JSON object when the next begins makes everything from it on wait for the end.
+one JSON object when it is closed or the next begins makes everything from it on wait for the end.
 """
 
 from __future__ import annotations
@@ -28,11 +28,18 @@ from bridge.conversation.messages import (
     ToolAnswers,
     ToolCall,
 )
-from bridge.conversation.stream import CallDelta, Finish, StreamEvent, TextDelta, Usage
+from bridge.conversation.stream import (
+    CallClosed,
+    CallDelta,
+    Finish,
+    StreamEvent,
+    TextDelta,
+    Usage,
+)
 from bridge.cst.ctl_events import Limits
 from bridge.cst.gate import ERRORS, TABLE, CallState, Ending, ending
 from bridge.cst.native_calls import Judgement, NativeCalls, Slot, Unattributable, judge
-from bridge.cst.results import cut
+from bridge.cst.results import cut, replaced_note
 from device_tools.schema import ToolSpec
 
 _PROMPT = """\
@@ -64,7 +71,8 @@ class NativeEosCarrier:
         return AssistantMessage(text or ("" if calls else "(no readable reply)"), tuple(calls))
 
     def results(self, results: Sequence[CallResult], note: str = "") -> Message:
-        """One answer per call in the model's order, cut like a result frame, then the note."""
+        """One answer per call in the model's order, cut like a result frame, then the flag of lost
+        characters and the note."""
         answers = tuple(
             ToolAnswer(
                 each.call.id,
@@ -73,11 +81,12 @@ class NativeEosCarrier:
             )
             for each in results
         )
-        return ToolAnswers(answers, note)
+        notes = (replaced_note(results), note)
+        return ToolAnswers(answers, "\n".join(each for each in notes if each))
 
 
 class NativeIncCarrier(NativeEosCarrier):
-    """Confirms a call when the next one begins."""
+    """Confirms a call when it is closed or the next one begins."""
 
     name = "native-inc"
     incremental = True
@@ -107,7 +116,7 @@ class NativeReader:
         return "".join(self._texts)
 
     def feed(self, event: StreamEvent) -> list[Frame]:
-        """Frames that this event confirmed; reasoning and usage confirm nothing."""
+        """Frames that this event confirmed; only text, calls and their closes confirm anything."""
         if self._over:
             return []
         match event:
@@ -119,6 +128,8 @@ class NativeReader:
                 return [TextConfirmed(text)]
             case CallDelta():
                 return self._take(event)
+            case CallClosed():
+                return self._take_close(event)
         return []
 
     def close(self, finish: Finish | None) -> list[Frame]:
@@ -157,13 +168,29 @@ class NativeReader:
             most = self._limits.calls_per_message
             if len(self._calls.slots) >= most:
                 return self._break(Kind.LIMIT, f"one reply holds at most {most} calls")
-            frames = self._next_begins()
+            frames = self._confirm_last()
             slot = self._calls.open(delta)
-        elif slot.number < self._confirmed:
+        elif slot.closed or slot.number < self._confirmed:
             return self._late(slot, delta)
-        return frames + self._add(slot, delta)
+        return frames + self._add(slot, slot.take(delta))
 
-    def _next_begins(self) -> list[Frame]:
+    def _take_close(self, event: CallClosed) -> list[Frame]:
+        try:
+            slot = self._calls.closing(event)
+        except Unattributable as error:
+            return self._break(Kind.BAD_CALL, str(error))
+        if slot.number < self._confirmed:
+            # the next call's beginning has confirmed it; a close that adds nothing agrees
+            slot.close(event.arguments)
+            what = f"call {slot.id} ran, and {slot.fault}"
+            return self._break(Kind.BAD_ARG, what, slot.id) if slot.fault else []
+        frames = self._add(slot, slot.close(event.arguments))
+        if self._over or slot is not self._calls.slots[-1]:
+            return frames
+        return frames + self._confirm_last()
+
+    def _confirm_last(self) -> list[Frame]:
+        """The last call, when it is the only one that waits, for nothing more comes for it."""
         slots = self._calls.slots
         if not self._incremental or self._confirmed != len(slots) - 1:
             return []
@@ -177,11 +204,13 @@ class NativeReader:
     def _late(self, slot: Slot, delta: CallDelta) -> list[Frame]:
         if not delta.arguments and delta.name in ("", slot.name):
             return []
-        what = f"more came for call {slot.id} after the next call had begun; it ran as it was"
+        ended = "it was closed" if slot.closed else "the next call had begun"
+        ran = "; it ran as it was" if slot.number < self._confirmed else ""
+        what = f"more came for call {slot.id} after {ended}{ran}"
         return self._break(Kind.BAD_ARG, what, slot.id)
 
-    def _add(self, slot: Slot, delta: CallDelta) -> list[Frame]:
-        piece = slot.take(delta)
+    def _add(self, slot: Slot, piece: str) -> list[Frame]:
+        """``piece``: what the slot just took of the arguments; "" shows nothing."""
         self._position += len(piece.encode("utf-8", "replace"))
         if slot.size > self._limits.argument:
             most = self._limits.argument

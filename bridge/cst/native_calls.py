@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from bridge.conversation.stream import CallDelta
+from bridge.conversation.stream import CallClosed, CallDelta
 from bridge.cst.gate import CallState
 from bridge.cst.values import json_object
 
@@ -48,6 +48,7 @@ class Slot:
     whole: bool = False
     fault: str = ""
     unfinished: bool = True  # when the next call began
+    closed: bool = False  # the wire said that nothing more comes
 
     @property
     def shown_name(self) -> str:
@@ -56,12 +57,7 @@ class Slot:
 
     @property
     def arguments(self) -> str:
-        text = "".join(self.pieces)
-        try:
-            # JSON escapes can split one character over two chunks; here its halves meet again
-            return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
-        except UnicodeDecodeError:
-            return text
+        return _joined("".join(self.pieces))
 
     def take(self, delta: CallDelta) -> str:
         """Add the fragment; the new argument text."""
@@ -75,6 +71,17 @@ class Slot:
         self.pieces.append(piece)
         self.size += len(piece.encode("utf-8", "surrogatepass"))
         return piece
+
+    def close(self, arguments: str | None) -> str:
+        """Nothing more may come; the argument text that came only with the close."""
+        self.closed = True
+        if not arguments:
+            return ""
+        if not self.pieces:
+            return self.take(CallDelta(arguments=arguments))
+        if _joined(arguments) != self.arguments:
+            self.fault = self.fault or "its arguments were closed with another text than arrived"
+        return ""
 
     def _take_name(self, name: str) -> None:
         if not name or name == self.name:
@@ -117,6 +124,22 @@ class NativeCalls:
             return self._by_id(delta.id)
         return self._without_mark(delta)
 
+    def closing(self, event: CallClosed) -> Slot:
+        """The slot that the close is about.
+
+        Raises:
+            Unattributable: no call began there, it was closed before, or several are open there.
+        """
+        there = [slot for slot in self.slots if slot.key == event.key]
+        still_open = [slot for slot in there if not slot.closed]
+        if len(still_open) == 1:
+            return still_open[0]
+        if still_open:
+            raise Unattributable(f"the end of one of several calls at index {event.key}")
+        if there:
+            raise Unattributable(f"call {there[-1].id} was closed twice")
+        raise Unattributable(f"the end of a call at index {event.key}, where none began")
+
     def open(self, delta: CallDelta) -> Slot:
         """A new slot for the fragment, which is not yet taken."""
         if self.slots:
@@ -154,6 +177,14 @@ class NativeCalls:
         if earlier and (last.key or any(slot.unfinished for slot in earlier)):
             raise Unattributable("a fragment without index and id that may belong to several calls")
         return last
+
+
+def _joined(text: str) -> str:
+    """JSON escapes can split one character over two chunks; here its halves meet again."""
+    try:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+    except UnicodeDecodeError:
+        return text
 
 
 def _local_id(number: int, known: set[str]) -> str:

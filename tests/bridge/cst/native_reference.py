@@ -1,7 +1,8 @@
 """A deliberately simple whole-stream reading of native calls, to hold the carriers against.
 
-It shares nothing with them: it sees the whole list of wire entries (the dicts of ``tool_calls``)
-at once, first says which call each entry belongs to, and only then asks which calls run.
+It shares nothing with them: it sees the whole list of wire entries (the dicts of ``tool_calls``,
+and ``{"close": index}`` with or without ``arguments`` where the wire ends a call) at once, first
+says which call each entry belongs to, and only then asks which calls run.
 """
 
 from __future__ import annotations
@@ -16,16 +17,20 @@ LOST = "cannot be attributed"
 
 @dataclass
 class Call:
-    """``parts``: (position in the stream, entry)."""
+    """``parts``: (position in the stream, entry). ``closed``: where the wire ended it;
+    ``denied``: where that end told other arguments than had arrived."""
 
     parts: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
     index: Any = None
     id: str = ""
     repeated: bool = False
+    closed: int | None = None
+    denied: int | None = None
 
     def upto(self, position: int) -> Call:
         parts = [part for part in self.parts if part[0] < position]
-        return Call(parts, self.index, self.id, self.repeated)
+        denied = self.denied if self.denied is not None and self.denied < position else None
+        return Call(parts, self.index, self.id, self.repeated, self.closed, denied)
 
     @property
     def text(self) -> str:
@@ -48,7 +53,7 @@ class Call:
     def value(self) -> dict[str, Any] | None:
         """The arguments, when they are one JSON object said once."""
         said = [function(entry)["arguments"] for _, entry in self.parts if argument(entry)]
-        if self.repeated or not self.name:
+        if self.repeated or not self.name or self.denied is not None:
             return None
         if any(isinstance(each, dict) for each in said) and len(said) > 1:
             return None
@@ -98,6 +103,10 @@ def attributed(entries: list[dict[str, Any]]) -> tuple[list[Call], int]:
     """The calls, and the position of the first entry that belongs to none (or the end)."""
     calls: list[Call] = []
     for position, entry in enumerate(entries):
+        if "close" in entry:
+            if not closes(calls, position, entry):
+                return calls, position
+            continue
         index, id_, name = (
             entry.get("index"),
             word(entry.get("id")),
@@ -125,8 +134,24 @@ def attributed(entries: list[dict[str, Any]]) -> tuple[list[Call], int]:
         if call is None:
             call = Call(index=index, id=id_, repeated=id_ in [c.id for c in calls if c.id])
             calls.append(call)
+        elif call.closed is not None and matters(entry, call):
+            return calls, position
         call.parts.append((position, entry))
     return calls, len(entries)
+
+
+def closes(calls: list[Call], position: int, entry: dict[str, Any]) -> bool:
+    """Ends the one call that is open at the index; False when there is not exactly one."""
+    open_calls = [c for c in calls if c.index == entry["close"] and c.closed is None]
+    if len(open_calls) != 1:
+        return False
+    call, said = open_calls[0], entry.get("arguments")
+    call.closed = position
+    if said and call.text == "":
+        call.parts.append((position, {"function": {"arguments": said}}))
+    elif said and said != call.text:
+        call.denied = position
+    return True
 
 
 def executed(
@@ -138,19 +163,21 @@ def executed(
     waiting = list(calls)
     broken_off = valid < len(entries)
     if mode == "native-inc":
-        for call, following in itertools.pairwise(calls):
-            begun = following.parts[0][0]
+        for call, following in itertools.zip_longest(calls, calls[1:]):
+            begun = following.parts[0][0] if following else len(entries)
+            alone = call.closed is not None and call.closed < begun
+            if following is None and not alone:
+                break
             closed = call.upto(begun)
             if closed.value is None:
                 break
             runs.append((closed.name or "", closed.value))
             waiting.remove(call)
             late = [p for p, entry in call.parts if p >= begun and matters(entry, closed)]
+            late += [call.denied] if call.denied is not None else []
             # whatever is late ends the reply where it comes
             if late:
-                stop = late[0]
-                kept = executed(entries[:stop], mode, None)
-                return kept
+                return executed(entries[: min(late)], mode, None)
     if end != "tool_calls" or broken_off:
         return runs
     if mode == "native-eos" and not all(runnable(call) for call in waiting):
@@ -163,6 +190,6 @@ def matters(entry: dict[str, Any], closed: Call) -> bool:
 
 
 def runnable(call: Call) -> bool:
-    if call.repeated or not call.name:
+    if call.repeated or not call.name or call.denied is not None:
         return False
     return call.text == "" or call.value is not None

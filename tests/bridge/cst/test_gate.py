@@ -8,6 +8,7 @@ import pytest
 
 from bridge.conversation.frames import CallReady, CallRefused, ContractError, Frame
 from bridge.conversation.stream import (
+    CallClosed,
     CallDelta,
     Finish,
     FinishReason,
@@ -105,6 +106,25 @@ def test_each_carrier_does_what_the_table_says(mode: str, state: CallState, end:
         assert refused == ({} if verdict.runs else dict.fromkeys(waiting, verdict.error))
     else:
         assert faults == ([] if verdict.runs else [verdict.error])
+
+
+@pytest.mark.parametrize(
+    ("mode", "state", "end"), [cell for cell in CELLS if cell[0].startswith("native")]
+)
+def test_a_close_of_the_wire_confirms_a_whole_call_of_native_inc_and_nothing_else(
+    mode: str, state: CallState, end: Ending
+) -> None:
+    """A closed whole call has run before the end; an empty or broken one, and all of native-eos,
+    still wait for it."""
+    events = [*stream(mode, state), CallClosed("1")]
+    frames = outcome(mode, events, *closing(end))
+    ready = [frame.call.id for frame in frames if isinstance(frame, CallReady)]
+    refused = {f.call.id: f.error for f in frames if isinstance(f, CallRefused)}
+    verdict = TABLE[mode][state][end]
+    waiting = ["a", "b"] if mode == "native-eos" else ["b"] if state is not CallState.WHOLE else []
+    confirmed = [name for name in ("a", "b") if name not in waiting]
+    assert ready == confirmed + (waiting if verdict.runs else [])
+    assert refused == ({} if verdict.runs else dict.fromkeys(waiting, verdict.error))
 
 
 @pytest.mark.parametrize("mode", ["native-eos", "native-inc", "ctl", "ctl-heredoc"])

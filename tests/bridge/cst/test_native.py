@@ -20,7 +20,18 @@ from bridge.conversation.frames import (
     TextConfirmed,
 )
 from bridge.conversation.messages import CallResult, ToolAnswers, ToolCall
-from bridge.conversation.stream import CallDelta, Finish, FinishReason, TextDelta
+from bridge.conversation.stream import (
+    CallClosed,
+    CallDelta,
+    Citation,
+    Finish,
+    FinishReason,
+    HostedTool,
+    OpaqueItem,
+    ReasoningDelta,
+    StreamEvent,
+    TextDelta,
+)
 from bridge.cst.carriers import CARRIERS
 from bridge.cst.ctl_events import Limits
 from bridge.cst.native import NativeReader
@@ -48,6 +59,23 @@ def entry(index: Any = None, id: Any = None, name: Any = None, arguments: Any = 
         "function": {key: value for key, value in function.items() if value is not None},
     }
     return {key: value for key, value in whole.items() if value is not None}
+
+
+def close(index: Any, arguments: str | None = None) -> Any:
+    """The wire ends the call at the index; ``arguments`` where it repeats them."""
+    return {"close": index} | ({} if arguments is None else {"arguments": arguments})
+
+
+def neutral(entries: list[dict[str, Any]]) -> list[StreamEvent]:
+    """One neutral event per entry."""
+    events: list[StreamEvent] = []
+    for each in entries:
+        if "close" in each:
+            key = "" if each["close"] is None else str(each["close"])
+            events.append(CallClosed(key, each.get("arguments")))
+        else:
+            events += call_deltas([each])
+    return events
 
 
 @dataclass(frozen=True)
@@ -191,6 +219,68 @@ CASES = [
         [],
         [F1, G2],
     ),
+    Case("closed", [entry(0, "a", "f", '{"p":1}'), close(0)], [F1]),
+    Case("closed with the arguments", [entry(0, "a", "f", '{"p":1}'), close(0, '{"p":1}')], [F1]),
+    Case("arguments only with the close", [entry(0, "a", "f"), close(0, '{"p":1}')], [F1]),
+    Case("arguments of the close differ", [entry(0, "a", "f", '{"p":1}'), close(0, '{"p":2}')]),
+    Case("cut, but closed whole", [entry(0, "a", "f", '{"p":'), close(0, '{"p":1}')]),
+    Case("closed broken", [entry(0, "a", "f", '{"p":'), close(0)]),
+    Case("closed empty", [entry(0, "a", "f", ""), close(0)], ["f {}"]),
+    Case("closed empty with empty arguments", [entry(0, "a", "f"), close(0, "")], ["f {}"]),
+    Case(
+        "closed twice", [entry(0, "a", "f", '{"p":1}'), close(0), close(0)], [], [F1], "bad_call"
+    ),
+    Case("closed where none began", [entry(0, "a", "f", "{}"), close(1)], fault="bad_call"),
+    Case(
+        "a fragment behind the close",
+        [entry(0, "a", "f", "{}"), close(0), entry(0, None, None, '{"p":1}')],
+        [],
+        ["f {}"],
+        "closed bad_arg",
+    ),
+    Case(
+        "a fragment behind the close of an empty call",
+        [entry(0, "a", "f"), close(0), entry(0, None, None, '{"p":1}')],
+        fault="closed bad_arg",
+    ),
+    Case(
+        "nothing new behind the close",
+        [entry(0, "a", "f", '{"p":1}'), close(0), entry(0, "a", "f", "")],
+        [F1],
+    ),
+    Case(
+        "index 0 again behind the close",
+        [entry(0, "a", "f", '{"p":1}'), close(0), entry(0, "b", "g", '{"q":2}'), close(0)],
+        [F1, G2],
+    ),
+    Case(
+        "one of two open calls at one index closes",
+        [entry(0, "a", "f", '{"p"'), entry(0, "b", "g", '{"q":2}'), close(0)],
+        fault="bad_call",
+    ),
+    Case(
+        "interleaved and closed: everything waits",
+        [
+            entry(0, "a", "f", '{"p":'),
+            entry(1, "b", "g", '{"q":2}'),
+            close(1),
+            entry(0, None, None, "1}"),
+            close(0),
+        ],
+        [F1, G2],
+    ),
+    Case(
+        "closed after the next began, with other arguments",
+        [entry(0, "a", "f", '{"p":1}'), entry(1, "b", "g", '{"q":2}'), close(0, "{}")],
+        [],
+        [F1],
+        "bad_arg",
+    ),
+    Case(
+        "closed after the next began",
+        [entry(0, "a", "f", '{"p":1}'), entry(1, "b", "g", '{"q":2}'), close(0), close(1)],
+        [F1, G2],
+    ),
 ]  # fmt: skip
 
 
@@ -200,7 +290,7 @@ def reader(mode: str) -> Any:
 
 def played(mode: str, entries: list[dict[str, Any]], finish: Finish | None) -> list[Frame]:
     one = reader(mode)
-    frames = [frame for each in call_deltas(entries) for frame in one.feed(each)]
+    frames = [frame for each in neutral(entries) for frame in one.feed(each)]
     return [*frames, *one.close(finish)]
 
 
@@ -219,12 +309,45 @@ def test_deviations_of_servers(case: Case, mode: str) -> None:
     frames = played(mode, case.entries, TOOL_END)
     assert said(frames) == case.runs(mode)
     faults = [frame.kind.value for frame in frames if isinstance(frame, ContractError)]
-    # to native-eos a late fragment is only a call that is broken
-    expected = [] if case.fault == "bad_arg" and mode == "native-eos" else [case.fault]
-    assert faults == (expected if case.fault else [])
+    # to native-eos a late fragment is only a call that is broken, unless the wire closed it
+    expected = [] if case.fault == "bad_arg" and mode == "native-eos" else case.fault.split()[-1:]
+    assert faults == expected
     ended = [f.call.id for f in frames if isinstance(f, CallReady | CallRefused)]
     slots, _ = reference.attributed(case.entries)
     assert len(ended) == len(set(ended)) == len(slots)
+
+
+def test_a_closed_call_is_confirmed_at_its_close() -> None:
+    """In native-inc with the close itself, before any reason; in native-eos never before."""
+    events = neutral([entry(0, "a", "f", '{"p":1}'), close(0)])
+    for mode, count in (("native-inc", 1), ("native-eos", 0)):
+        one = reader(mode)
+        assert said(one.feed(events[0])) == []
+        assert said(one.feed(events[1])) == [F1][:count]
+        assert said(one.close(None)) == []
+
+
+def test_a_call_without_arguments_waits_for_the_reason_though_it_is_closed() -> None:
+    """An explicit close is no evidence that nothing was lost; only the reason makes it {}."""
+    events = neutral([entry(0, "a", "f"), close(0), entry(1, "b", "g", '{"q":2}'), close(1)])
+    one = reader("native-inc")
+    assert [frame for event in events for frame in one.feed(event) if said([frame])] == []
+    assert said(one.close(TOOL_END)) == ["f {}", G2]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_other_events_confirm_nothing(mode: str) -> None:
+    """Reasoning, opaque items, hosted tools and citations leave an open call as it is."""
+    one = reader(mode)
+    one.feed(CallDelta("0", "a", "f", '{"p":1}'))
+    for event in (
+        ReasoningDelta('{"p":2}'),
+        OpaqueItem({"type": "function_call", "arguments": "{}"}),
+        HostedTool("s", "web_search", ended=True),
+        Citation("https://example.com"),
+    ):
+        assert one.feed(event) == []
+    assert said(one.close(TOOL_END)) == [F1]
 
 
 # --- the three properties, on every prefix, against the independent reader -----------------
@@ -255,6 +378,8 @@ def generated(count: int, seed: int) -> list[list[dict[str, Any]]]:
                 pick.choice([None, None, "f", "g", "null"]),
                 pick.choice([None, *pieces]),
             )
+            if pick.random() < 0.8
+            else close(pick.choice([None, 0, 0, 1]), pick.choice([None, None, "{}", '{"p":1}']))
             for _ in range(pick.randint(1, 7))
         ]
         for _ in range(count)
@@ -276,6 +401,8 @@ def likely(count: int, seed: int) -> list[list[dict[str, Any]]]:
             parts = [text[at : at + size] for at in range(0, len(text), size)] or [""]
             entries = [entry(index, id_, pick.choice("fg"), parts[0])]
             entries += [entry(index, pick.choice([None, id_]), None, part) for part in parts[1:]]
+            if pick.random() < 0.5:
+                entries.append(close(index, pick.choice([None, None, text, "{}"])))
             at = len(streams[-1]) - pick.choice([0, 0, 0, 0, 1])
             streams[-1][max(at, 0) : max(at, 0)] = entries
     return streams
@@ -293,7 +420,7 @@ def test_every_prefix_keeps_the_three_properties(mode: str) -> None:
         one = reader(mode)
         live: list[tuple[str, dict[str, Any]]] = []
         prefixes = []
-        for position, delta in enumerate(call_deltas(entries)):
+        for position, delta in enumerate(neutral(entries)):
             for frame in one.feed(delta):
                 if isinstance(frame, CallReady):
                     live.append((frame.call.name, dict(frame.call.arguments)))
@@ -356,7 +483,12 @@ WIRE = [
             DONE,
         ]
     )
-    for entries in [CASES[0].entries, CASES[4].entries, *likely(4, 3)]
+    for entries in [
+        CASES[0].entries,
+        CASES[4].entries,
+        # the chat wire closes no call
+        *([each for each in entries if "close" not in each] for entries in likely(4, 3)),
+    ]
 ]
 
 

@@ -6,7 +6,10 @@ import re
 
 import pytest
 
+from bridge.conversation.messages import CallResult, ToolAnswers, ToolCall, UserMessage
+from bridge.cst.carriers import CARRIERS
 from bridge.cst.results import CST_TOOL_OUT_CAP, cut, result_frame
+from device_tools.result import done
 
 
 @pytest.mark.parametrize("text", ["", "ok", "two\nlines\n", "é😀", "x" * 40_000, "result a\nend\n"])
@@ -42,3 +45,19 @@ def test_a_cut_never_splits_a_character(character: str, shift: int) -> None:
     _, _, tail = rest.partition("...]\n")
     assert head == "x" * shift + character * (len(head) - shift)
     assert tail == character * len(tail)
+
+
+@pytest.mark.parametrize("mode", CARRIERS)
+def test_calls_with_lost_characters_are_flagged_and_unchanged(mode: str) -> None:
+    """U+FFFD anywhere in the arguments is told beside the results, the runtime's note behind it."""
+    damaged = ToolCall("c1", "shapes", {"a": [{"k": "caf\ufffd"}]})
+    results = [CallResult(damaged, done("ok")), CallResult(ToolCall("c2", "tap", {}), done("ok"))]
+    message = CARRIERS[mode].results(results, "Last.")
+    assert isinstance(message, ToolAnswers | UserMessage)
+    told = message.note if isinstance(message, ToolAnswers) else message.text
+    assert told.endswith(
+        "The arguments of c1 held U+FFFD, which stands for a character that was lost.\nLast."
+        + ("" if isinstance(message, ToolAnswers) else "\n")
+    )
+    assert damaged.arguments == {"a": [{"k": "caf\ufffd"}]}
+    assert "U+FFFD" not in str(CARRIERS[mode].results(results[1:]))
