@@ -5,6 +5,7 @@ API keys are no settings: they come from the environment where the provider read
 
 from __future__ import annotations
 
+import math
 import os
 import tomllib
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from bridge.agent.limits import MAX_OUTPUT_TOKENS, MAX_TURNS
 from bridge.errors import ConfigurationError
 from bridge.policy import Ask
 from device_tools.schema import RiskGroup
@@ -20,7 +22,6 @@ FILE_NAME = "config.toml"
 PROTOCOLS = ("ctl-heredoc", "ctl", "native-eos", "native-inc", "xml")
 DEFAULT_PROTOCOL = "ctl-heredoc"
 QUIRKS = ("stop-with-calls",)
-MAX_TURNS = 64
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class Settings:
     quirk: str | None = None
     max_turns: int = MAX_TURNS
     max_tokens: int | None = None
+    max_cost: float | None = None
+    max_output_tokens: int = MAX_OUTPUT_TOKENS
     ask: Ask = Ask.NONE
     groups: Mapping[RiskGroup, bool] = field(default_factory=dict)
 
@@ -132,8 +135,10 @@ def _checked(name: str, value: Any, source: str) -> Any:
         )
     if name == "groups":
         return _groups(value)
-    if name in ("max_turns", "max_tokens"):
+    if name in ("max_turns", "max_tokens", "max_output_tokens"):
         return _number(name, value, source)
+    if name == "max_cost":
+        return _amount(name, value, source)
     if not isinstance(value, str) or not value.strip():
         raise ConfigurationError(f"setting {name} ({source}) must be a text")
     return _choice(name, value, source)
@@ -173,6 +178,16 @@ def _number(name: str, value: Any, source: str) -> int:
             advice="the limit can only be lowered",
         )
     return number
+
+
+def _amount(name: str, value: Any, source: str) -> float:
+    try:
+        amount = float(value) if isinstance(value, str | int | float) else math.nan
+    except ValueError:
+        amount = math.nan
+    if isinstance(value, bool) or not 0 < amount < math.inf:
+        raise ConfigurationError(f"{name} ({source}) must be a number above 0, not {value!r}")
+    return amount
 
 
 def _groups(value: Any) -> Mapping[RiskGroup, bool]:

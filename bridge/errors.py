@@ -4,7 +4,8 @@ BridgeError
 ├── ConfigurationError   a setting, flag or file of the user is wrong          exit 2
 ├── ProviderError        the model's server failed, refused or broke off        exit 4
 ├── LimitReached         a named limit of the run (turns, calls, tokens, time)  exit 5
-├── ModelFailed          the model reported failure or kept breaking the contract  exit 1
+├── ModelFailed          the model reported failure                             exit 1
+│   └── ContractBroken   its replies could not be read too often in a row
 ├── RecordError          the record cannot be written or read                   exit 1
 ├── FileStoreError       a file of a store cannot be read, written or deleted    exit 1
 ├── PatchNotApplied      the files refused a patch half-way; undone, or UNKNOWN  exit 1
@@ -60,9 +61,13 @@ class LimitReached(BridgeError):
 
 
 class ModelFailed(BridgeError):
-    """The model reported failure, or broke the call contract too often in a row."""
+    """The model reported failure, or cannot go on."""
 
     blame = Blame.MODEL
+
+
+class ContractBroken(ModelFailed):
+    """Too many replies in a row that could not be read or did not end normally."""
 
 
 class RecordError(BridgeError):

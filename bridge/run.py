@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from bridge.agent.limits import RunLimits
 from bridge.agent.loop import AgentLoop
+from bridge.agent.totals import Totals
 from bridge.agent.turn import Answer
 from bridge.config import DEFAULT_PROTOCOL, Settings, group_switches
 from bridge.conversation.events import Notice, RunFinished, RunStarted, RunStatus
@@ -72,14 +73,8 @@ class _Progress:
     started: float = field(default_factory=time.monotonic)
 
     def totals(self) -> dict[str, Any]:
-        loop = self.loop
-        return {
-            "turns": loop.turns if loop else 0,
-            "calls": loop.calls if loop else 0,
-            "input_tokens": loop.input_tokens if loop else 0,
-            "output_tokens": loop.output_tokens if loop else 0,
-            "seconds": round(time.monotonic() - self.started, 2),
-        }
+        totals = self.loop.totals if self.loop else Totals()
+        return {**totals.as_json(), "seconds": round(time.monotonic() - self.started, 2)}
 
 
 class _SystemClock:
@@ -206,7 +201,7 @@ def _open_and_run(
     from device_tools.executor import open_phone_tools
 
     def note(text: str) -> None:
-        recorder.record(Notice(progress.loop.turns if progress.loop else 0, text))
+        recorder.record(Notice(progress.loop.totals.turns if progress.loop else 0, text))
 
     settings = request.settings
     folder.mkdir(parents=True, mode=0o700)
@@ -223,7 +218,12 @@ def _open_and_run(
         request.approve,
     )
     tools = Tools(phone, PHONE_TOOLS, policy, note)
-    limits = RunLimits(turns=settings.max_turns, tokens=settings.max_tokens)
+    limits = RunLimits(
+        turns=settings.max_turns,
+        tokens=settings.max_tokens,
+        cost=settings.max_cost,
+        output_tokens=settings.max_output_tokens,
+    )
     carrier = CARRIERS[settings.protocol]
     progress.loop = AgentLoop(model, carrier, tools, recorder, _SystemClock(), cancel, limits)
     progress.answer = progress.loop.run(request.task)

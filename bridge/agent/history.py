@@ -1,56 +1,114 @@
 """The messages of a run for its requests.
 
 Only the newest observation keeps its element list and picture: an older one shows a screen that
-is gone, and tokens are dear. Whatever is dropped leaves a notice in its place.
+is gone, and tokens are dear. Beyond the model's context older results are cut as well. Whatever is
+dropped leaves a notice in its place; the task and the newest observation always stay.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from bridge.conversation.messages import CallResult, Message, UserMessage
+from bridge.agent.tokens import estimate
+from bridge.conversation.messages import AssistantMessage, CallResult, Message, UserMessage
 from bridge.cst.carrier import Carrier
 from device_tools.catalog import OBSERVE_SCREEN
+from device_tools.result import Image
 
 DROPPED = "[element list and picture dropped: a newer observation follows]"
+KEPT_CHARS = 200
+"""Of a result that is cut to make room."""
+_ROOM_LEFT = 0.75
+"""Cutting goes on down to this part of the budget, so that it is rare: every cut changes the
+beginning of the request, which servers cache."""
 
 
-@dataclass(frozen=True)
-class _Answered:
-    """A results message that may still have to be reduced."""
+@dataclass
+class _Turn:
+    """``answer`` None: nothing follows the reply (a pause)."""
 
-    position: int
-    results: tuple[CallResult, ...]
-    note: str
+    reply: AssistantMessage
+    results: tuple[CallResult, ...] = ()
+    note: str = ""
+    answer: Message | None = None
+    tokens: int = 0
+    cut: bool = False
 
 
 class History:
-    """Append-only but for superseded observations; ``messages`` costs nothing to build."""
+    """Append-only but for what is dropped; ``messages`` costs next to nothing to build."""
 
-    def __init__(self, carrier: Carrier, task: str) -> None:
+    def __init__(self, carrier: Carrier, task: str, images: Sequence[Image] = ()) -> None:
         self._carrier = carrier
-        self._messages: list[Message] = [UserMessage(task)]
-        self._newest: _Answered | None = None
+        self._task = UserMessage(task, tuple(images))
+        self._turns: list[_Turn] = []
+        self._newest: _Turn | None = None
 
     def messages(self) -> tuple[Message, ...]:
-        return tuple(self._messages)
+        messages: list[Message] = [self._task]
+        for turn in self._turns:
+            messages.append(turn.reply)
+            if turn.answer is not None:
+                messages.append(turn.answer)
+        return tuple(messages)
 
-    def add_turn(self, text: str, results: Sequence[CallResult], note: str = "") -> None:
-        """The assistant's reply, then its results in one message with the runtime's ``note``."""
-        calls = [answered.call for answered in results]
-        self._messages.append(self._carrier.reply(text, calls))
+    def add_turn(
+        self,
+        text: str,
+        results: Sequence[CallResult],
+        note: str = "",
+        items: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        """The assistant's reply, then its results in one message with the runtime's ``note``.
+
+        ``items`` are the provider's own of this reply.
+        """
         shown = _keep_last_observation(results)
+        turn = _Turn(self._reply(text, results, items), shown, note)
         if any(map(_is_observation, shown)):
-            self._reduce_newest()
-            self._newest = _Answered(len(self._messages), shown, note)
-        self._messages.append(self._carrier.results(shown, note))
+            if self._newest is not None:
+                self._rebuild(self._newest, [_drop(result) for result in self._newest.results])
+            self._newest = turn
+        self._rebuild(turn, shown)
+        self._turns.append(turn)
 
-    def _reduce_newest(self) -> None:
-        if self._newest is None:
-            return
-        reduced = [_drop(result) for result in self._newest.results]
-        self._messages[self._newest.position] = self._carrier.results(reduced, self._newest.note)
+    def add_pause(self, text: str, items: Sequence[Mapping[str, Any]]) -> None:
+        """A reply that the provider paused: it is sent again as it is, and nothing behind it."""
+        reply = self._reply(text, (), items)
+        self._turns.append(_Turn(reply, tokens=estimate(reply)))
+
+    def fit(self, budget: int) -> int:
+        """Cut the results of older turns, oldest first, when the messages exceed ``budget``
+        tokens; the number of results cut. The newest turn and observation are never cut."""
+        size = estimate(self._task) + sum(turn.tokens for turn in self._turns)
+        if size <= budget:
+            return 0
+        count = 0
+        for turn in self._turns[:-1]:
+            if size <= budget * _ROOM_LEFT:
+                break
+            if turn is self._newest or turn.cut or turn.answer is None:
+                continue
+            before = turn.tokens
+            short = [_cut(result) for result in turn.results]
+            count += sum(new is not old for new, old in zip(short, turn.results, strict=True))
+            self._rebuild(turn, short)
+            turn.cut = True
+            size += turn.tokens - before
+        return count
+
+    def _reply(
+        self, text: str, results: Sequence[CallResult], items: Sequence[Mapping[str, Any]]
+    ) -> AssistantMessage:
+        reply = self._carrier.reply(text, [answered.call for answered in results])
+        return replace(reply, items=tuple(items))
+
+    def _rebuild(self, turn: _Turn, results: Sequence[CallResult]) -> None:
+        turn.results = tuple(results)
+        turn.answer = self._carrier.results(turn.results, turn.note)
+        turn.tokens = estimate(turn.reply) + estimate(turn.answer)
 
 
 def _is_observation(answered: CallResult) -> bool:
@@ -71,3 +129,14 @@ def _drop(answered: CallResult) -> CallResult:
     title = answered.result.text.split("\n", 1)[0]
     result = replace(answered.result, text=f"{title}\n{DROPPED}", images=())
     return CallResult(answered.call, result)
+
+
+def _cut(answered: CallResult) -> CallResult:
+    text = answered.result.text
+    left_out = len(text) - KEPT_CHARS
+    if left_out <= KEPT_CHARS:  # a notice costs tokens too
+        return answered
+    notice = f"[{left_out} characters dropped: the conversation outgrew the model's context]"
+    return CallResult(
+        answered.call, replace(answered.result, text=f"{text[:KEPT_CHARS]}\n{notice}", images=())
+    )

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
+from bridge.agent.limits import REASONING_CHARS
+from bridge.agent.ports import Clock
+from bridge.conversation.citations import with_links
 from bridge.conversation.frames import CallRefused, ContractError
 from bridge.conversation.messages import CallResult, ToolCall
-from bridge.conversation.stream import Finish, FinishReason, Usage
+from bridge.conversation.stream import Citation, Finish, ReasoningDelta, Usage
+from bridge.cst.gate import Ending, ending
 from device_tools.errors import Outcome
 from device_tools.result import ToolResult
 from device_tools.schema import Effect, ToolSpec, ValidCall
+
+_WHOLE = frozenset({Ending.STOP, Ending.TOOL_CALLS, Ending.PAUSE})
+"""Endings that leave a reply uncut."""
 
 
 @dataclass(frozen=True)
@@ -24,16 +32,23 @@ class Answer:
 
 @dataclass
 class Turn:
-    """``ended`` says why the rest of the batch does not run ("" while it does)."""
+    """``ended`` says why the rest of the batch does not run ("" while it does). ``stopped``: the
+    response is not read any further."""
 
     number: int
     last: bool
     offered: Sequence[ToolSpec]
     started: float
+    output_cap: int
     results: list[CallResult] = field(default_factory=list)
     prose: list[str] = field(default_factory=list)
     unrecorded: list[str] = field(default_factory=list)
+    characters: int = 0
     refused: list[CallRefused] = field(default_factory=list)
+    reasoning: list[ReasoningDelta] = field(default_factory=list)
+    items: list[Mapping[str, Any]] = field(default_factory=list)
+    citations: list[Citation] = field(default_factory=list)
+    hosted: set[str] = field(default_factory=set)
     fault: ContractError | None = None
     finish: Finish | None = None
     usage: Usage = field(default_factory=Usage)
@@ -42,21 +57,62 @@ class Turn:
     ended: str = ""
     over_call_limit: bool = False
 
+    def spec(self, name: str) -> ToolSpec | None:
+        """The tool of this name as it was offered."""
+        return next((spec for spec in self.offered if spec.name == name), None)
+
+    def milliseconds(self, since: float, clock: Clock) -> float:
+        return round((clock.monotonic() - since) * 1000, 1)
+
     @property
     def text(self) -> str:
-        return "".join(self.prose).strip()
+        """The text beside the calls, its sources as links."""
+        text = "".join(self.prose)
+        # where calls are part of the text, the places count other characters
+        return with_links(text, self.citations, placed=len(text) == self.characters).strip()
+
+    @property
+    def reasoning_text(self) -> str:
+        text = "".join(piece.text for piece in self.reasoning).strip()
+        left_out = len(text) - REASONING_CHARS
+        if left_out <= 0:
+            return text
+        return f"{text[:REASONING_CHARS]}\n[{left_out} characters of reasoning left out]"
+
+    @property
+    def known_usage(self) -> Usage:
+        """What the server said; of a reply that was not read to its end the output is unknown."""
+        if self.finish is not None:
+            return self.usage
+        return replace(self.usage, output_tokens=None, reasoning_tokens=None)
+
+    @property
+    def ending(self) -> Ending:
+        """How the response ended, for all that is not a call."""
+        return ending(self.finish, self.usage.output_tokens, self.output_cap)
 
     @property
     def reason(self) -> str:
         """The word for the record: why the response ended."""
         if self.stopped:
             return "client_stop"
-        return self.finish.reason.value if self.finish else "none"
+        return "none" if self.ending is Ending.MISSING else self.ending.value
 
     @property
     def complete(self) -> bool:
         """Whether the server said that the reply is whole."""
-        return self.finish is not None and self.finish.reason is FinishReason.STOP
+        return self.ending is Ending.STOP
+
+    @property
+    def paused(self) -> bool:
+        """Whether the same content has to be sent again for the reply to go on."""
+        return self.ending is Ending.PAUSE and bool(self.items) and not self.results
+
+    @property
+    def replayed_items(self) -> tuple[Mapping[str, Any], ...]:
+        """The provider's own items of a reply that was read whole and could be read."""
+        whole = self.ending in _WHOLE and not self.stopped and not self.refused
+        return tuple(self.items) if whole else ()
 
 
 def not_run(error: str, why: str) -> ToolResult:

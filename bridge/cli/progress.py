@@ -50,6 +50,13 @@ def _described(record: Mapping[str, Any]) -> str:
             return f"run {record['run']}: {record['task']}\n  {_model(record)}"
         case "assistant_text":
             return _short(f"  model: {record['text']}")
+        case "reasoning_text":
+            what = "reasoning, summarised" if record["summary"] else "reasoning"
+            return _short(f"  {what}: {record['text']}")
+        case "hosted_tool_started":
+            return f"  {record['name']} of the provider: started"
+        case "hosted_tool_ended":
+            return f"  {record['name']} of the provider: {'failed' if record['failed'] else 'done'}"
         case "call_finished":
             return _short(f"  {_call(record)}")
         case "contract_fault":
@@ -61,7 +68,7 @@ def _described(record: Mapping[str, Any]) -> str:
         case "response_finished":
             return f"  reply ended: {record['reason']}{_tokens(record)}{_time(record)}"
         case "run_finished":
-            return f"{record['status']}: {record['summary']}{_totals(record['totals'])}"
+            return f"{record['status']}: {record['summary']}\n  {totals_line(record['totals'])}"
     return ""
 
 
@@ -83,15 +90,29 @@ def _call(record: Mapping[str, Any]) -> str:
 
 
 def _tokens(record: Mapping[str, Any]) -> str:
-    if record["input_tokens"] is None:
-        return ""
-    return f", {record['input_tokens']} tokens in, {record['output_tokens'] or 0} out"
+    """Tokens and cost of a reply; older records hold less."""
+    counts = (
+        (record["input_tokens"], "in"),
+        (record.get("cached_tokens"), "of them cached"),
+        (record["output_tokens"], "out"),
+        (record.get("reasoning_tokens"), "of them reasoning"),
+    )
+    known = [f"{count} {what}" for count, what in counts if count is not None]
+    tokens = f", tokens: {', '.join(known)}" if known else ", tokens unknown"
+    cost = record.get("cost")
+    return tokens if cost is None else f"{tokens}, cost {cost:.4f}"
 
 
-def _totals(totals: Mapping[str, Any]) -> str:
+def totals_line(totals: Mapping[str, Any]) -> str:
+    """What a run used, in one line; sums that miss a reply say so."""
+    tokens = [totals["input_tokens"], totals["output_tokens"]]
+    shown = " + ".join("unknown" if count is None else str(count) for count in tokens)
+    missing = "at least " if totals.get("unreported") and tokens != [None, None] else ""
+    cost = totals.get("cost")
+    money = "" if cost is None else f", cost {missing}{cost:.4f} {totals['currency']}"
     return (
-        f"\n  {totals['turns']} turns, {totals['calls']} calls, "
-        f"{totals['input_tokens']} + {totals['output_tokens']} tokens, {totals['seconds']} s"
+        f"{totals['turns']} turns, {totals['calls']} calls, "
+        f"{missing}{shown} tokens{money}, {totals['seconds']} s"
     )
 
 

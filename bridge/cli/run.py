@@ -48,6 +48,9 @@ def run(
     max_tokens: Annotated[
         int | None, typer.Option(help="Ceiling on input plus output tokens of the run.")
     ] = None,
+    max_cost: Annotated[
+        float | None, typer.Option(help="Ceiling on the cost of the run, in US dollars.")
+    ] = None,
     allow: Groups = None,
     deny: Groups = None,
     as_json: JsonFlag = False,
@@ -64,6 +67,7 @@ def run(
     flags: dict[str, Any] = {
         "device": device, "provider": provider, "model": model, "base_url": base_url,
         "protocol": protocol, "ask": ask, "max_turns": max_turns, "max_tokens": max_tokens,
+        "max_cost": max_cost,
     }  # fmt: skip
     if not task.strip():
         raise ConfigurationError("the task is empty", advice='bridge run "turn off Wi-Fi"')

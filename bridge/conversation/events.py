@@ -44,6 +44,33 @@ class AssistantText:
 
 
 @dataclass(frozen=True)
+class ReasoningText:
+    """The reasoning of one response as far as the server shows it, bounded; no part of the answer.
+    ``summary``: all of it is the server's summary of the reasoning."""
+
+    turn: int
+    text: str
+    summary: bool
+
+
+@dataclass(frozen=True)
+class HostedToolStarted:
+    """The provider began to run a tool of its own (web search): never a call of ours."""
+
+    turn: int
+    id: str
+    name: str
+
+
+@dataclass(frozen=True)
+class HostedToolEnded:
+    turn: int
+    id: str
+    name: str
+    failed: bool
+
+
+@dataclass(frozen=True)
 class CallIntended:
     """Written and synced before the call executes. ``frame`` is the confirmed source text."""
 
@@ -88,17 +115,29 @@ class Notice:
 
 @dataclass(frozen=True)
 class ResponseFinished:
+    """Tokens are None where the server did not say, always so for the output of a reply that was
+    not read to its end. ``cost`` is None when it or the price is unknown."""
+
     turn: int
     reason: str
     text: str
     input_tokens: int | None
     output_tokens: int | None
     milliseconds: float
+    cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cost: float | None = None
 
 
 @dataclass(frozen=True)
 class RunFinished:
-    """The one terminal event. ``summary`` is for people, ``output`` the answer asked for."""
+    """The one terminal event. ``summary`` is for people, ``output`` the answer asked for.
+
+    ``totals``: turns, calls, seconds, the sums of the tokens and of the cost as far as they are
+    known (None: never known), ``currency``, and ``unreported``: replies that do not count in
+    these sums, or not wholly.
+    """
 
     status: RunStatus
     exit_code: int
@@ -113,6 +152,9 @@ RunEvent = (
     RunStarted
     | ResponseStarted
     | AssistantText
+    | ReasoningText
+    | HostedToolStarted
+    | HostedToolEnded
     | CallIntended
     | CallFinished
     | ContractFault

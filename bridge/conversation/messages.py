@@ -44,7 +44,8 @@ class AssistantMessage:
     replay ``calls`` as well, each of which the next message answers.
 
     ``items``: the provider's own complete output items of this reply; a wire that made them sends
-    them instead of text and calls. Empty when the reply was cut or not read to its end.
+    them instead of text and calls, provided that they name every id of ``calls``. Empty when the
+    reply was cut, not read to its end, or broken.
     """
 
     text: str

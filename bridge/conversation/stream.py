@@ -97,7 +97,8 @@ class Usage:
     """Tokens of this response so far; None where the server did not say. A later one replaces
     an earlier one field by field, it is never added.
 
-    ``input_tokens`` includes the cached ones, ``output_tokens`` the reasoning ones.
+    ``input_tokens`` includes those read from and written to a cache, ``output_tokens`` the
+    reasoning ones.
     """
 
     input_tokens: int | None = None

@@ -16,7 +16,7 @@ from bridge.agent.limits import RunLimits
 from bridge.agent.loop import AgentLoop
 from bridge.conversation.events import RunStarted
 from bridge.cst.carriers import CARRIERS
-from bridge.errors import ModelFailed, ProviderError
+from bridge.errors import ContractBroken, ProviderError
 from bridge.policy import Policy
 from bridge.providers.chat_completions import ChatQuirks, ChatWire
 from bridge.providers.endpoint import HttpLimits, Server
@@ -267,11 +267,11 @@ def test_a_server_that_hangs_up_leaves_an_answer_for_each_call(tmp_path: Path) -
 
 
 def test_a_model_whose_calls_never_run_fails(tmp_path: Path) -> None:
-    """Three such replies in a row are forgiven, the fourth ends the run in a named state."""
+    """Two such replies in a row are forgiven, the third ends the run in a named state."""
     bench = Bench(tmp_path, "native-eos", [native("", END, "length") for _ in range(9)])
-    with pytest.raises(ModelFailed):
+    with pytest.raises(ContractBroken):
         bench.run()
-    assert len(bench.requests) == 4
+    assert len(bench.requests) == 3
 
 
 def test_ids_that_a_model_repeats_in_each_turn_are_renamed(tmp_path: Path) -> None:
