@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from bridge.providers.sse import ServerSentEvent, SseDecoder, SseError
+from bridge.providers.sse import MAX_EVENT, MAX_LINE, ServerSentEvent, SseDecoder, SseError
 from tests.shared_data import shared_data
 
 SIZES = [1, 2, 3, 7, 1000]
@@ -31,6 +31,16 @@ CASES: dict[str, tuple[bytes, list[ServerSentEvent]]] = {
     "empty data": (b"data:\n\ndata: a\n\n", messages("a")),
     "retry only": (b"retry: 10\n\ndata: a\n\n", messages("a")),
     "id then comment": (b"id: 7\ndata: a\n\n: ping\n\ndata: b\n\n", messages("a", "b")),
+    "id with NUL": (b"id: 7\0\ndata: a\n\n", messages("a")),
+    "event only, then data": (b"event: x\n\nevent: y\ndata: a\n\n", [ServerSentEvent("y", "a")]),
+    "CR that ends a chunk is half of CRLF": (
+        b"data: a\r\n\r\n\r\ndata: b\r\n\r\n",
+        messages("a", "b"),
+    ),
+    "blank lines only": (b"\n\n\r\r\n\ndata: a\n\n", messages("a")),
+    "field without value": (b"data\n\ndata: a\n\n", messages("a")),
+    "colon in the value": (b"data: a: b\n\n", messages("a: b")),
+    "comment between the lines of an event": (b"data: a\n: x\ndata: b\n\n", messages("a\nb")),
     "bare comment": (b":\n\n:\n\ndata: a\n\n", messages("a")),
     "unknown field": (b"colour: red\ndata: a\n\n", messages("a")),
     "BOM": (b"\xef\xbb\xbfdata: a\n\n", messages("a")),
@@ -100,6 +110,40 @@ def test_an_event_of_many_lines_has_a_limit() -> None:
     with pytest.raises(SseError, match="larger than 100"):
         for _ in range(100):
             decoder.feed(b"data: 12345\n")
+
+
+def test_an_answer_has_a_limited_number_of_events() -> None:
+    """A server that never stops talking is an error, also when every event is small."""
+    decoder = SseDecoder(max_events=2)
+    assert len(decoder.feed(b"data: a\n\ndata: b\n\n")) == 2
+    with pytest.raises(SseError, match="more than 2 events"):
+        decoder.feed(b"data: c\n\n")
+
+
+def test_the_limits_are_those_of_the_documentation() -> None:
+    """A line of 8 MiB is read and one byte more is not, an event of 16 MiB likewise."""
+    value = b"x" * (MAX_LINE - len(b"data: "))
+    [event] = SseDecoder().feed(b"data: " + value + b"\n\n")
+    assert len(event.data) == len(value)
+    for size in (len(value) + 8, 1 << 20):
+        stream = b"data: " + value + b"x\n\n"
+        with pytest.raises(SseError, match="8388608"):
+            decode(stream, size)
+    two = b"data: " + value + b"\n"
+    assert len(SseDecoder().feed(two + two + b"\n")) == 1
+    with pytest.raises(SseError, match=str(MAX_EVENT)):
+        SseDecoder().feed(two + two + b"data: x\n\n")
+
+
+@pytest.mark.parametrize("size", [1000, 100_000])
+def test_a_long_line_in_small_pieces_comes_out_whole(size: int) -> None:
+    """Half a megabyte of one line is joined, however many pieces it came in."""
+    decoder, piece, events = SseDecoder(), b"y" * size, []
+    events += decoder.feed(b"data: ")
+    for _ in range(500_000 // size):
+        events += decoder.feed(piece)
+    events += decoder.feed(b"\n\n")
+    assert [len(each.data) for each in events] == [500_000]
 
 
 def test_close_tells_of_an_unfinished_event() -> None:

@@ -60,23 +60,30 @@ ROWS: tuple[Row, ...] = (
     Row(
         1,
         _NO_INDEX,
-        calls(call(None, "a", "f", "")) + calls(call(None, None, None, '{"p":1}'))
-        + calls(call(None, "b", "g", '{"p":2}')) + END,
+        calls(call(None, "a", "f", ""))
+        + calls(call(None, None, None, '{"p":1}'))
+        + calls(call(None, "b", "g", '{"p":2}'))
+        + END,
         eos=(F, G),
     ),
     Row(
         1,
         _NO_INDEX,
-        calls(call(None, "a", "f")) + calls(call(None, "b", "g"))
-        + calls(call(None, None, None, '{"p":1}')) + END,
+        calls(call(None, "a", "f"))
+        + calls(call(None, "b", "g"))
+        + calls(call(None, None, None, '{"p":1}'))
+        + END,
         refused="malformed_call",
         fault="bad_call",
     ),
     Row(
         2,
         _ZERO,
-        calls(call(0, "a", "f", '{"p":')) + calls(call(0, None, None, "1}"))
-        + calls(call(0, "b", "g", '{"p":')) + calls(call(0, None, None, "2}")) + END,
+        calls(call(0, "a", "f", '{"p":'))
+        + calls(call(0, None, None, "1}"))
+        + calls(call(0, "b", "g", '{"p":'))
+        + calls(call(0, None, None, "2}"))
+        + END,
         eos=(F, G),
     ),
     Row(
@@ -101,15 +108,22 @@ ROWS: tuple[Row, ...] = (
     Row(
         6,
         _INTERLEAVED,
-        calls(call(0, "a", "f", '{"p"')) + calls(call(1, "b", "g", '{"p"'))
-        + calls(call(0, None, None, ":1}")) + calls(call(1, None, None, ":2}")) + END,
+        calls(call(0, "a", "f", '{"p"'))
+        + calls(call(1, "b", "g", '{"p"'))
+        + calls(call(0, None, None, ":1}"))
+        + calls(call(1, None, None, ":2}"))
+        + END,
         eos=(F, G),
     ),
     Row(
         6,
         _INTERLEAVED,
-        calls(call(0, "a", "f", '{"p"')) + calls(call(1, "b", "g", '{"p"'))
-        + calls(call(0, None, None, ":1}")) + calls(call(1, None, None, ":2}")) + LENGTH + DONE,
+        calls(call(0, "a", "f", '{"p"'))
+        + calls(call(1, "b", "g", '{"p"'))
+        + calls(call(0, None, None, ":1}"))
+        + calls(call(1, None, None, ":2}"))
+        + LENGTH
+        + DONE,
         refused="truncated",
     ),
     Row(7, "whole arguments in one chunk", ONE + END, eos=(F,)),
@@ -167,8 +181,24 @@ ROWS: tuple[Row, ...] = (
     Row(
         16,
         _NULL,
-        ONE + event({"choices": [{"delta": {"tool_calls": [
-            {"index": 0, "id": None, "function": {"name": None, "arguments": " "}}]}}]})
+        ONE
+        + event(
+            {
+                "choices": [
+                    {
+                        "delta": {
+                            "tool_calls": [
+                                {
+                                    "index": 0,
+                                    "id": None,
+                                    "function": {"name": None, "arguments": " "},
+                                }
+                            ]
+                        }
+                    }
+                ]
+            }
+        )
         + END,
         eos=(F,),
     ),
@@ -287,8 +317,20 @@ ROWS: tuple[Row, ...] = (
     Row(
         31,
         _ERROR,
-        ONE + event({"choices": [{"index": 0, "delta": {}, "finish_reason": "error",
-                                  "error": {"code": 429, "message": "slow down"}}]}) + DONE,
+        ONE
+        + event(
+            {
+                "choices": [
+                    {
+                        "index": 0,
+                        "delta": {},
+                        "finish_reason": "error",
+                        "error": {"code": 429, "message": "slow down"},
+                    }
+                ]
+            }
+        )
+        + DONE,
         refused="no_end",
         error="slow down",
     ),
@@ -304,7 +346,10 @@ ROWS: tuple[Row, ...] = (
         33,
         "chunks with empty choices",
         event({"choices": [], "prompt_filter_results": [{"prompt_index": 0}]})
-        + ONE + TOOLS + chat_chunk(usage=(9, 5)) + DONE,
+        + ONE
+        + TOOLS
+        + chat_chunk(usage=(9, 5))
+        + DONE,
         eos=(F,),
     ),
     Row(
@@ -317,8 +362,12 @@ ROWS: tuple[Row, ...] = (
     Row(
         34,
         _USAGE,
-        event({"choices": [{"delta": {"tool_calls": [call(0, "a", "f", '{"p":1}')]}}],
-               "usage": {"prompt_tokens": 9, "completion_tokens": 60}})
+        event(
+            {
+                "choices": [{"delta": {"tool_calls": [call(0, "a", "f", '{"p":1}')]}}],
+                "usage": {"prompt_tokens": 9, "completion_tokens": 60},
+            }
+        )
         + event({"choices": [{"delta": {}, "finish_reason": "tool_calls"}], "usage": None})
         + DONE,
         refused="truncated",
@@ -327,16 +376,29 @@ ROWS: tuple[Row, ...] = (
     Row(
         34,
         _USAGE,
-        ONE + event({"choices": [{"delta": {}, "finish_reason": "tool_calls"}],
-                     "timings": {"prompt_n": 4, "cache_n": 5, "predicted_n": 60}}) + DONE,
+        ONE
+        + event(
+            {
+                "choices": [{"delta": {}, "finish_reason": "tool_calls"}],
+                "timings": {"prompt_n": 4, "cache_n": 5, "predicted_n": 60},
+            }
+        )
+        + DONE,
         refused="truncated",
         cap=60,
     ),
     Row(
         34,
         _USAGE,
-        ONE + event({"choices": [{"delta": {}, "finish_reason": "tool_calls",
-                                  "usage": {"completion_tokens": 60}}]}) + DONE,
+        ONE
+        + event(
+            {
+                "choices": [
+                    {"delta": {}, "finish_reason": "tool_calls", "usage": {"completion_tokens": 60}}
+                ]
+            }
+        )
+        + DONE,
         refused="truncated",
         cap=60,
     ),
@@ -344,9 +406,11 @@ ROWS: tuple[Row, ...] = (
         35,
         "content null and the role in every chunk",
         chat_chunk({"role": "assistant", "content": None})
-        + chat_chunk({"role": "assistant", "content": None,
-                      "tool_calls": [call(0, "a", "f", '{"p":1}')]})
-        + chat_chunk({"role": "assistant", "content": None}, finish="tool_calls") + DONE,
+        + chat_chunk(
+            {"role": "assistant", "content": None, "tool_calls": [call(0, "a", "f", '{"p":1}')]}
+        )
+        + chat_chunk({"role": "assistant", "content": None}, finish="tool_calls")
+        + DONE,
         eos=(F,),
     ),
     Row(

@@ -11,6 +11,11 @@ from tests.bridge.providers.deviations.row import Row
 
 def provider_for(row: Row, base_url: str, cancel: CancelScope, limits: HttpLimits) -> Provider:
     return ChatCompletionsProvider(
-        "test", base_url, "m", "sk-test", cancel, limits=limits,
+        "test",
+        base_url,
+        "m",
+        "sk-test",
+        cancel,
+        limits=limits,
         stop_with_calls=row.quirks.stop_with_calls,
     )
