@@ -1,7 +1,7 @@
 """Tool calls in a Chat Completions delta: wire entries to ``CallDelta``, attributing nothing.
 
-Servers leave out indexes, ids and names, send them as null, "" or the word "null", and send
-arguments as an object; all that is only normalised here, ``bridge.cst`` decides what it means.
+Servers leave out indexes, ids and names, send them as null or "", and send arguments as an
+object; all that is only normalised here, ``bridge.cst`` decides what it means.
 """
 
 from __future__ import annotations
@@ -12,14 +12,17 @@ from typing import Any
 from bridge.conversation.stream import CallDelta
 
 
-def call_deltas(entries: object) -> list[CallDelta]:
-    """Raises ValueError: not the shape of tool calls; the message says what."""
+def call_deltas(entries: object, *, null_words: bool = False) -> list[CallDelta]:
+    """One fragment per entry. ``null_words``: the word "null" as id or name is null.
+
+    Raises ValueError: not the shape of tool calls; the message says what.
+    """
     if not isinstance(entries, list):
         raise ValueError("tool calls that are not a list")
-    return [_delta(entry) for entry in entries]
+    return [_delta(entry, null_words) for entry in entries]
 
 
-def _delta(entry: object) -> CallDelta:
+def _delta(entry: object, null_words: bool) -> CallDelta:
     if not isinstance(entry, dict):
         raise ValueError("a tool call that is not an object")
     function = entry.get("function") or {}
@@ -27,10 +30,12 @@ def _delta(entry: object) -> CallDelta:
         raise ValueError("a tool call that is not a function call")
     arguments = function.get("arguments")
     whole = isinstance(arguments, dict)
+    none = ("", "null") if null_words else ("",)
+    call_id, name = _text(entry.get("id")), _text(function.get("name"))
     return CallDelta(
         _key(entry.get("index")),
-        _word(entry.get("id")),
-        _word(function.get("name")),
+        "" if call_id in none else call_id,
+        "" if name in none else name,
         json.dumps(arguments, ensure_ascii=False) if whole else _text(arguments),
         whole,
     )
@@ -40,12 +45,6 @@ def _key(index: Any) -> str:
     if isinstance(index, bool) or not isinstance(index, int | str | None):
         raise ValueError("a tool call with an odd index")
     return "" if index is None else str(index)
-
-
-def _word(value: object) -> str:
-    word = _text(value)
-    # Mistral's servers spell null like this
-    return "" if word == "null" else word
 
 
 def _text(value: object) -> str:

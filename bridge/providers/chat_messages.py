@@ -1,15 +1,18 @@
 """The JSON of a Chat Completions request: messages, pictures, tools and their answers.
 
 A tool answer is text only on this wire: pictures follow in a user message behind all answers of
-the turn. Some servers refuse a call id that comes twice in a conversation while some models
-repeat theirs in every turn, so a repeated id is renamed here, with its answer.
+the turn. Some servers refuse a call id that comes twice in a conversation, or one that is not of
+their own shape, while some models repeat theirs in every turn: such an id is renamed here, with
+its answer.
 """
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from bridge.conversation.messages import (
@@ -20,17 +23,23 @@ from bridge.conversation.messages import (
     ToolCall,
     UserMessage,
 )
+from bridge.providers.chat_echo import echo_into
+from bridge.providers.chat_quirks import STRICT, ChatQuirks
 from device_tools.result import Image
 from device_tools.schema import ToolSpec
 
 
 def request_body(
-    request: ModelRequest, model: str, max_tokens_field: str = "max_tokens"
+    request: ModelRequest,
+    model: str,
+    max_tokens_field: str = "max_tokens",
+    quirks: ChatQuirks = STRICT,
 ) -> dict[str, Any]:
     """The whole request; images go as data URLs into their user message."""
+    messages = _messages(request.messages, quirks)
     body: dict[str, Any] = {
         "model": model,
-        "messages": [{"role": "system", "content": request.system}, *_messages(request.messages)],
+        "messages": [{"role": "system", "content": request.system}, *messages],
         "stream": True,
         "stream_options": {"include_usage": True},
     }
@@ -41,28 +50,33 @@ def request_body(
     return body
 
 
-def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
+def _messages(messages: Sequence[Message], quirks: ChatQuirks) -> list[dict[str, Any]]:
     sent: list[dict[str, Any]] = []
     taken: set[str] = set()
-    renamed: Mapping[str, str] = {}
+    renamed: dict[str, str] = {}
     for message in messages:
         match message:
             case UserMessage():
                 sent.append(_user(message.text, message.images))
             case AssistantMessage():
-                renamed = {call.id: _fresh(call.id, taken) for call in message.calls}
-                taken.update(renamed.values())
-                sent.append(_assistant(message, renamed))
+                renamed = {}
+                for call in message.calls:
+                    renamed[call.id] = _fresh(call.id, taken, quirks.id_length)
+                    taken.add(renamed[call.id])
+                sent.append(echo_into(_assistant(message, renamed), message, quirks.echo_fields))
             case ToolAnswers():
                 sent += _answers(message, renamed)
     return sent
 
 
-def _fresh(call_id: str, taken: set[str]) -> str:
+def _fresh(call_id: str, taken: Set[str], length: int) -> str:
+    """The id itself where it is new and allowed; the same conversation gives the same ids."""
     number, fresh = 1, call_id
-    while fresh in taken:
+    while fresh in taken or (length and not re.fullmatch(f"[A-Za-z0-9]{{{length}}}", fresh)):
         number += 1
         fresh = f"{call_id}_{number}"
+        if length:
+            fresh = hashlib.sha256(fresh.encode("utf-8", "replace")).hexdigest()[:length]
     return fresh
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from bridge.errors import ConfigurationError
-from bridge.providers.chat_completions import ChatQuirks, ChatWire
+from bridge.providers.chat_completions import ChatWire
+from bridge.providers.chat_quirks import ChatQuirks
 from bridge.providers.endpoint import OWN_KEY_VARIABLE, HttpLimits, Server, is_local
 from bridge.providers.provider import HttpProvider, ignore_notice
 from bridge.providers.wire import RequestOptions

@@ -18,7 +18,8 @@ from bridge.conversation.events import RunStarted
 from bridge.cst.carriers import CARRIERS
 from bridge.errors import ContractBroken, ProviderError
 from bridge.policy import Policy
-from bridge.providers.chat_completions import ChatQuirks, ChatWire
+from bridge.providers.chat_completions import ChatWire
+from bridge.providers.chat_quirks import ChatQuirks
 from bridge.providers.endpoint import HttpLimits, Server
 from bridge.providers.provider import HttpProvider
 from bridge.providers.wire import RequestOptions

@@ -36,8 +36,8 @@ from bridge.cst.carriers import CARRIERS
 from bridge.cst.ctl_events import Limits
 from bridge.cst.native import NativeReader
 from bridge.errors import ProviderError
+from bridge.providers.chat_answer import ChatAnswer
 from bridge.providers.chat_calls import call_deltas
-from bridge.providers.chat_completions import ChatAnswer
 from bridge.providers.sse import SseDecoder
 from bridge.providers.wire import Peer
 from device_tools.catalog import PHONE_TOOLS
@@ -74,7 +74,7 @@ def neutral(entries: list[dict[str, Any]]) -> list[StreamEvent]:
             key = "" if each["close"] is None else str(each["close"])
             events.append(CallClosed(key, each.get("arguments")))
         else:
-            events += call_deltas([each])
+            events += call_deltas([each], null_words=True)
     return events
 
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from bridge.agent.ports import Provider
-from bridge.providers.chat_completions import ChatCompletionsProvider
-from bridge.providers.http import HttpLimits
+from bridge.providers.chat_completions import ChatWire
+from bridge.providers.endpoint import HttpLimits, Server
+from bridge.providers.provider import HttpProvider
+from bridge.providers.wire import RequestOptions
 from device_tools.cancel import CancelScope
 from tests.bridge.providers.deviations.row import Row
 
 
 def provider_for(row: Row, base_url: str, cancel: CancelScope, limits: HttpLimits) -> Provider:
-    return ChatCompletionsProvider(
-        "test",
-        base_url,
-        "m",
-        "sk-test",
-        cancel,
-        limits=limits,
-        stop_with_calls=row.quirks.stop_with_calls,
+    wire = ChatWire(row.quirks)
+    return HttpProvider(
+        "test", wire, RequestOptions("m"), Server(base_url, "sk-test"), cancel, limits=limits
     )

@@ -18,12 +18,12 @@ from bridge.conversation.stream import Finish, StreamEvent
 from bridge.cst.carrier import Reader
 from bridge.cst.carriers import CARRIERS
 from bridge.errors import ProviderError
-from bridge.providers.http import HttpLimits
+from bridge.providers.endpoint import HttpLimits
 from device_tools.cancel import CancelScope
 from device_tools.schema import ToolSpec, arguments_schema
+from tests.bridge.providers.deviations.providers import provider_for
 from tests.bridge.providers.deviations.row import Row
 from tests.doubles.provider_server import Answer, ScriptedServer, cut
-from tests.bridge.providers.deviations.providers import provider_for
 
 TOOLS = tuple(
     ToolSpec(name, f"the tool {name}", arguments_schema({"p": {"type": "integer"}}, []))
