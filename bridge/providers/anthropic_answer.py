@@ -18,7 +18,7 @@ from bridge.providers.refusals import error_text, quote
 from bridge.providers.sse import ServerSentEvent
 from bridge.providers.wire import Peer
 
-_REASONS = {
+REASONS: Mapping[str, FinishReason] = {
     "end_turn": FinishReason.STOP,
     "stop_sequence": FinishReason.STOP,
     "tool_use": FinishReason.TOOL_CALLS,
@@ -93,7 +93,7 @@ class AnthropicAnswer:
         raw = " then ".join(self._reasons)
         if doubt := self._doubt():
             return Finish(FinishReason.UNKNOWN, f"{raw} ({doubt})")
-        reason = _REASONS.get(raw, FinishReason.UNKNOWN)
+        reason = REASONS.get(raw, FinishReason.UNKNOWN)
         used_up = self._counts.get("output_tokens", 0) >= self._output_cap
         if used_up and reason in (FinishReason.STOP, FinishReason.TOOL_CALLS):
             return Finish(FinishReason.LENGTH, f"{raw} (all {self._output_cap} tokens used)")

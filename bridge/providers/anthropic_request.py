@@ -22,8 +22,10 @@ THINKING_KEYS = frozenset({"thinking", "output_config.effort", "reasoning", "rea
 MAX_SEARCHES = 5
 """Searches of the provider's own web search per request."""
 
+BUDGETS = {"low": 2048, "medium": 4096, "high": 8192}
+"""Tokens of thinking for each effort, for models that want a budget."""
+
 _LEAST_BUDGET = 1024
-_BUDGETS = {"low": 2048, "medium": 4096, "high": 8192}
 # they want a budget of tokens and refuse adaptive thinking; all later ones are the other way round
 _WANTS_BUDGET = re.compile(r"claude-3|claude-(opus|sonnet|haiku)-4(?![-.][6-9])")
 
@@ -78,7 +80,7 @@ def _thinking(request: ModelRequest, options: RequestOptions) -> Mapping[str, An
     if asks_for_summaries(options):
         thinking = {"type": "adaptive", "display": "summarized"}
         return {"thinking": thinking, "output_config": {"effort": effort}}
-    budget = min(_BUDGETS.get(effort, _BUDGETS["high"]), max_tokens(request, options) // 2)
+    budget = min(BUDGETS.get(effort, BUDGETS["high"]), max_tokens(request, options) // 2)
     if budget < _LEAST_BUDGET or _has_lost_thinking(request):
         return {}
     return {"thinking": {"type": "enabled", "budget_tokens": budget}}
