@@ -16,6 +16,7 @@ MESSAGE = "message"
 CALL = "function_call"
 REASONING = "reasoning"
 HOSTED_SEARCH = "web_search_call"
+MAX_ITEMS = 256
 
 
 @dataclass
@@ -45,7 +46,10 @@ class Item:
 
 
 class Items:
-    """All items in the order of their first event. Raises ValueError: not the shape of an item."""
+    """All items in the order of their first event.
+
+    The methods raise ValueError: not the shape of an item, or more of them than any answer has.
+    """
 
     def __init__(self) -> None:
         self.all: list[Item] = []
@@ -57,43 +61,28 @@ class Items:
         """The item of ``output_item.added``: a new one, unless a delta was earlier."""
         raw = _item(event)
         item_id, index = word(raw.get("id")), _place(event)
-        item = self._last(lambda each: bool(item_id) and each.id == item_id) or self._last(
-            lambda each: bool(index) and each.index == index and not (item_id and each.id)
-        )
-        if item is None or item.raw is not None:
+        item = self._with_id(item_id) or self._at(index)
+        if item is None or item.raw is not None or (item.id and item_id and item.id != item_id):
             item = self._new(item_id, index)
         describe(item, raw)
         return item
 
     def end(self, event: Mapping[str, Any]) -> Item:
-        """The item of ``output_item.done``; its ``raw`` is not yet set when it ends first."""
+        """The item of ``output_item.done``; the caller sets its ``raw``."""
         raw = _item(event)
         item_id, index, kind = word(raw.get("id")), _place(event), word(raw.get("type"))
-        call_id = word(raw.get("call_id"))
-        item = (
-            self._last(lambda each: bool(item_id) and each.id == item_id)
-            or self._last(lambda each: bool(call_id) and each.call_id == call_id)
-            or self._last(
-                lambda each: (
-                    each.raw is None
-                    and bool(index)
-                    and each.index == index
-                    and each.kind in (kind, "")
-                )
-            )
-            or (None if item_id or index else self._only_open(kind))
-            or self._new(item_id, index)
-        )
+        item = self._with_id(item_id) or self._with_call_id(word(raw.get("call_id")))
+        if item is None:
+            item = self._at(index, kind) if index else None if item_id else self._only_open(kind)
+            item = None if item is None or item.raw is not None else item
+        item = item or self._new(item_id, index)
         describe(item, raw)
         return item
 
     def about(self, event: Mapping[str, Any], kind: str) -> Item:
-        """The item a delta or a detail belongs to; one without a place is a new item."""
+        """The item a delta or a detail belongs to; one that is not known yet is a new item."""
         item_id, index = word(event.get("item_id")), _place(event)
-        mine = [each for each in self.all if each.kind in (kind, "")]
-        item = next(
-            (each for each in reversed(mine) if item_id and each.id == item_id), None
-        ) or next((each for each in reversed(mine) if index and each.index == index), None)
+        item = self._with_id(item_id, kind) or self._at(index, kind)
         # text can be read without knowing whose it is; arguments of the wrong call cannot
         if item is None and (kind == MESSAGE or not (item_id or index)):
             item = self._only_open(kind)
@@ -102,15 +91,30 @@ class Items:
             item.kind = kind
         return item
 
-    def _last(self, fits: Callable[[Item], bool]) -> Item | None:
-        return next((item for item in reversed(self.all) if fits(item)), None)
+    def _with_id(self, item_id: str, kind: str = "") -> Item | None:
+        return self._last(lambda item: item.id == item_id, kind) if item_id else None
+
+    def _with_call_id(self, call_id: str) -> Item | None:
+        return self._last(lambda item: item.call_id == call_id) if call_id else None
+
+    def _at(self, index: str, kind: str = "") -> Item | None:
+        return self._last(lambda item: item.index == index, kind) if index else None
+
+    def _last(self, fits: Callable[[Item], bool], kind: str = "") -> Item | None:
+        """The latest that fits; with ``kind`` of that kind, or of one not known yet."""
+        for item in reversed(self.all):
+            if fits(item) and (not kind or item.kind in (kind, "")):
+                return item
+        return None
 
     def _only_open(self, kind: str) -> Item | None:
-        still_open = [item for item in self.all if item.kind == kind and item.raw is None]
+        still_open = [item for item in self.of_kind(kind) if item.raw is None]
         return still_open[0] if len(still_open) == 1 else None
 
     def _new(self, item_id: str, index: str) -> Item:
         number = len(self.all)
+        if number == MAX_ITEMS:
+            raise ValueError(f"more than {MAX_ITEMS} output items")
         key = item_id or index or f"item {number}"
         if any(item.key == key for item in self.all):
             key = f"{key} {number}"
