@@ -64,10 +64,11 @@ def flaw(item: Item, raw: Mapping[str, Any]) -> str:
 
 
 def differs(item: Item, raw: Mapping[str, Any]) -> bool:
-    """Whether the terminal output tells of another call than the one that was closed."""
+    """Whether ``raw``, of the terminal output, is another call than the complete item was."""
+    had = item.raw or {}
     told = (word(raw.get("call_id")), word(raw.get("name")), joined(word(raw.get("arguments"))))
-    had = (item.call_id, item.name, item.content)
-    return any(new and new != old for new, old in zip(told, had, strict=True))
+    was = (item.call_id, item.name, joined(word(had.get("arguments"))) or item.content)
+    return any(new and new != old for new, old in zip(told, was, strict=True))
 
 
 def _contradicting(item: Item, given: str) -> str:

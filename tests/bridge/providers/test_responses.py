@@ -34,7 +34,6 @@ from device_tools.cancel import CancelScope
 from device_tools.schema import ToolSpec, arguments_schema
 from tests.doubles.provider_server import DONE, Answer, HangUp, ScriptedServer
 from tests.doubles.responses_stream import (
-    USAGE,
     Json,
     answer,
     call,
