@@ -37,7 +37,7 @@ class Item:
     pieces: list[str] = field(default_factory=list)
     spelled: str = ""
     begun: bool = False
-    raw: Mapping[str, Any] | None = None
+    raw: Mapping[str, Any] | None = field(default=None, repr=False)
 
     @property
     def content(self) -> str:

@@ -63,7 +63,7 @@ STREAMS: dict[str, Sequence[Output]] = {
     ],
     "refusal": [message("I can't help with that.", refusal=True)],
     "without arguments": [call("c1", "tap", "")],
-    "long": [message("word " * 2000), call("c1", "tap", json.dumps({"x": "y" * 5000}))],
+    "long": [message("word " * 200), call("c1", "tap", json.dumps({"x": "y" * 1000}))],
 }
 
 
