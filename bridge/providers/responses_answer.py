@@ -66,8 +66,6 @@ class ResponsesAnswer:
                 return self._terminal(kind, data)
             handler = self._output.handlers.get(kind)
             return handler(data) if handler else []
-        except UnicodeError as error:
-            raise self._broken("half a character") from error
         except ValueError as error:
             raise self._broken(str(error)) from error
 

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bridge.conversation.stream import CallClosed, CallDelta, StreamEvent
-from bridge.providers.halves import joined
-from bridge.providers.responses_items import Item, word
+from bridge.providers.responses_items import Item, unsplit, word
 
 
 def begin(item: Item) -> list[StreamEvent]:
@@ -66,13 +65,13 @@ def flaw(item: Item, raw: Mapping[str, Any]) -> str:
 def differs(item: Item, raw: Mapping[str, Any]) -> bool:
     """Whether ``raw``, of the terminal output, is another call than the complete item was."""
     had = item.raw or {}
-    told = (word(raw.get("call_id")), word(raw.get("name")), joined(word(raw.get("arguments"))))
-    was = (item.call_id, item.name, joined(word(had.get("arguments"))) or item.content)
+    told = (word(raw.get("call_id")), word(raw.get("name")), unsplit(word(raw.get("arguments"))))
+    was = (item.call_id, item.name, unsplit(word(had.get("arguments"))) or item.content)
     return any(new and new != old for new, old in zip(told, was, strict=True))
 
 
 def _contradicting(item: Item, given: str) -> str:
     """Of the texts of the arguments the first that differs from what arrived, else that."""
     arrived = item.content
-    texts = (text for text in (item.spelled, given) if text and joined(text) != arrived)
+    texts = (text for text in (item.spelled, given) if text and unsplit(text) != arrived)
     return next(texts, arrived)

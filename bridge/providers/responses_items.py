@@ -42,7 +42,7 @@ class Item:
     @property
     def content(self) -> str:
         """The pieces as one text."""
-        return joined("".join(self.pieces))
+        return unsplit("".join(self.pieces))
 
 
 class Items:
@@ -120,6 +120,14 @@ class Items:
             key = f"{key} {number}"
         self.all.append(Item(key, item_id, index))
         return self.all[-1]
+
+
+def unsplit(text: str) -> str:
+    """``text`` with split characters joined; where half of one is lost, as it came."""
+    try:
+        return joined(text)
+    except ValueError:
+        return text
 
 
 def word(value: object) -> str:

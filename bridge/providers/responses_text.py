@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from bridge.conversation.stream import Citation, ReasoningDelta, StreamEvent, TextDelta
-from bridge.providers.halves import Halves, joined
-from bridge.providers.responses_items import Item, text_parts, word
+from bridge.providers.halves import Halves
+from bridge.providers.responses_items import Item, text_parts, unsplit, word
 
 
 @dataclass
@@ -34,7 +34,7 @@ class Texts:
     @property
     def half(self) -> bool:
         """Whether the text ended inside a character."""
-        return self._halves.waits
+        return bool(self._halves.waiting)
 
     def begin(self) -> None:
         """Another message begins. What follows it is on a line of its own."""
@@ -51,7 +51,7 @@ class Texts:
             self._size += 1
         self._message_begins = False
         part = self._parts.setdefault((item.key, place), _Part(self._size))
-        if whole := self._halves.join(text):
+        if whole := self._halves.feed(text):
             self._size += len(whole)
             part.size += len(whole)
             self._line_open = not whole.endswith("\n")
@@ -74,7 +74,7 @@ class Texts:
             annotations = part.get("annotations")
             for annotation in annotations if isinstance(annotations, list) else ():
                 self.cite(item, place, annotation)
-        agrees = item.content == joined("".join(text for text, _ in parts))
+        agrees = item.content == unsplit("".join(text for text, _ in parts))
         return [*events, *self.citations(item)], agrees
 
     def cite(self, item: Item, place: int, annotation: object) -> None:
