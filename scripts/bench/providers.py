@@ -96,9 +96,8 @@ def read_by_sdk(name: str) -> Callable[[bytes], int]:
 
 def wires() -> dict[str, Wire]:
     from bridge.providers.anthropic import AnthropicWire
-    from bridge.providers.responses import ResponsesWire
-
     from bridge.providers.chat_completions import ChatWire
+    from bridge.providers.responses import ResponsesWire
 
     return {"chat": ChatWire(), "responses": ResponsesWire(), "anthropic": AnthropicWire()}
 
