@@ -1,11 +1,10 @@
 """Settings: ``config.toml`` under the home folder < environment (``BRIDGE_*``) < flags.
 
-API keys are no settings: they come from the environment where the provider reads them.
+API keys are no settings: they come from the environment or the keyring.
 """
 
 from __future__ import annotations
 
-import math
 import os
 import tomllib
 from collections.abc import Mapping
@@ -14,26 +13,33 @@ from pathlib import Path
 from typing import Any
 
 from bridge.agent.limits import MAX_OUTPUT_TOKENS, MAX_TURNS
+from bridge.config_values import CHECKS, PROVIDER_KEYS, TABLE_ONLY, table, unknown_setting
 from bridge.errors import ConfigurationError
 from bridge.policy import Ask
 from device_tools.schema import RiskGroup
 
 FILE_NAME = "config.toml"
-PROTOCOLS = ("ctl-heredoc", "ctl", "native-eos", "native-inc", "xml")
-DEFAULT_PROTOCOL = "ctl-heredoc"
-QUIRKS = ("stop-with-calls",)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """None (or "") means: not set, the command decides or asks."""
+    """None (or "") means: not set, the command, the provider's profile or the server decides."""
 
     device: str | None = None
     provider: str | None = None
     model: str | None = None
     base_url: str | None = None
-    protocol: str = DEFAULT_PROTOCOL
+    wire: str | None = None
+    protocol: str | None = None
     quirk: str | None = None
+    thinking: str | None = None
+    web_search: bool = False
+    reasoning: bool | None = None
+    context_window: int | None = None
+    request: Mapping[str, Any] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    record: str | None = None
+    debug_http: str | None = None
     max_turns: int = MAX_TURNS
     max_tokens: int | None = None
     max_cost: float | None = None
@@ -63,26 +69,49 @@ def home_folder() -> Path:
 def load(flags: Mapping[str, Any] | None = None) -> Loaded:
     """The settings in force. ``flags`` holds values by setting name; None means not given.
 
+    What ``[providers.NAME]`` of the file says counts for that provider, over the rest of the file.
+
     Raises:
         ConfigurationError: an unreadable file, an unknown key, a value of the wrong kind.
     """
     home = home_folder()
+    top, tables = _read_settings(home)
+    given = {key: value for key, value in (flags or {}).items() if value is not None}
+    environment = _read_environment()
+    provider = str(given.get("provider") or environment.get("provider") or top.get("provider"))
     values: dict[str, Any] = {}
     sources = {item.name: "default" for item in fields(Settings)}
     for source, found in (
-        ("file", _read_file(home / FILE_NAME)),
-        ("environment", _read_environment()),
-        ("flag", {key: value for key, value in (flags or {}).items() if value is not None}),
+        ("file", {**top, **tables.get(provider, {})}),
+        ("environment", environment),
+        ("flag", given),
     ):
         for name, value in found.items():
             values[name] = _checked(name, value, _origin(name, source, home))
             sources[name] = source
+    if _is_older(provider, values, sources, tables):
+        values["wire"], sources["wire"] = "chat", "kept as before"
     return Loaded(home, replace(Settings(), **values), sources)
+
+
+def _is_older(
+    provider: str,
+    values: Mapping[str, Any],
+    sources: Mapping[str, str],
+    tables: Mapping[str, Any],
+) -> bool:
+    """Whether OpenAI was configured when there was one wire only: then it stays on that wire.
+
+    Such a configuration names the provider in the file or the environment and says nothing of
+    wires; ``[providers.openai]`` is younger than the second wire.
+    """
+    configured = sources["provider"] in ("file", "environment")
+    return provider == "openai" and configured and "wire" not in values and provider not in tables
 
 
 def group_switches(home: Path) -> Mapping[RiskGroup, bool]:
     """The capability switches as the file has them now."""
-    groups = _read_file(home / FILE_NAME).get("groups", {})
+    groups = read_file(home / FILE_NAME).get("groups", {})
     switches: Mapping[RiskGroup, bool] = _checked("groups", groups, "file")
     return switches
 
@@ -94,7 +123,27 @@ def as_json(settings: Settings) -> dict[str, Any]:
     return {**plain, "ask": settings.ask.value, "groups": groups}
 
 
-def _read_file(path: Path) -> dict[str, Any]:
+def _read_settings(home: Path) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """What the file says for all providers, and the checked tables of single ones."""
+    top = read_file(home / FILE_NAME)
+    origin = str(home / FILE_NAME)
+    tables = table("providers", top.pop("providers", {}), origin)
+    for name in top:
+        if name in TABLE_ONLY:
+            raise ConfigurationError(
+                f"setting {name} ({origin}) belongs to one provider",
+                advice=f"put it below [providers.NAME], for example [providers.custom]; {name} = …",
+            )
+    for provider, found in tables.items():
+        for name, value in table(f"providers.{provider}", found, origin).items():
+            if name not in PROVIDER_KEYS:
+                raise unknown_setting(f"providers.{provider}.{name}", origin, PROVIDER_KEYS)
+            _checked(name, value, f"{origin}, [providers.{provider}]")
+    return top, {provider: dict(found) for provider, found in tables.items()}
+
+
+def read_file(path: Path) -> dict[str, Any]:
+    """The tables of a TOML file, {} when it does not exist; ConfigurationError names the file."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -111,7 +160,7 @@ def _read_file(path: Path) -> dict[str, Any]:
 
 
 def _read_environment() -> dict[str, Any]:
-    names = {item.name for item in fields(Settings)} - {"groups"}
+    names = {item.name for item in fields(Settings)} - {"groups", *TABLE_ONLY}
     return {
         name: value for name in sorted(names) if (value := os.environ.get(f"BRIDGE_{name.upper()}"))
     }
@@ -123,80 +172,7 @@ def _origin(name: str, source: str, home: Path) -> str:
     return written.get(source, f"--{name.replace('_', '-')}")
 
 
-def _checked(name: str, value: Any, source: str) -> Any:
-    known = [item.name for item in fields(Settings)]
-    if name not in known:
-        secret = any(word in name.lower() for word in ("key", "token", "secret", "password"))
-        raise ConfigurationError(
-            f"unknown setting {name!r} ({source})",
-            advice="API keys are read from the environment, never from the configuration"
-            if secret
-            else f"settings: {', '.join(known)}",
-        )
-    if name == "groups":
-        return _groups(value)
-    if name in ("max_turns", "max_tokens", "max_output_tokens"):
-        return _number(name, value, source)
-    if name == "max_cost":
-        return _amount(name, value, source)
-    if not isinstance(value, str) or not value.strip():
-        raise ConfigurationError(f"setting {name} ({source}) must be a text")
-    return _choice(name, value, source)
-
-
-def _choice(name: str, value: str, source: str) -> str | Ask:
-    if name == "ask":
-        try:
-            return Ask(value)
-        except ValueError:
-            choices = ", ".join(choice.value for choice in Ask)
-            raise ConfigurationError(
-                f"ask ({source}) cannot be {value!r}", advice=f"one of: {choices}"
-            ) from None
-    if name == "protocol" and value not in PROTOCOLS:
-        raise ConfigurationError(
-            f"protocol ({source}) cannot be {value!r}",
-            advice=f"one of: {', '.join(PROTOCOLS)}",
-        )
-    if name == "quirk" and value not in QUIRKS:
-        raise ConfigurationError(
-            f"quirk ({source}) cannot be {value!r}", advice=f"one of: {', '.join(QUIRKS)}"
-        )
-    return value
-
-
-def _number(name: str, value: Any, source: str) -> int:
-    try:
-        number = int(value) if isinstance(value, str) else value
-    except ValueError:
-        number = None
-    if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-        raise ConfigurationError(f"{name} ({source}) must be a whole number above 0, not {value!r}")
-    if name == "max_turns" and number > MAX_TURNS:
-        raise ConfigurationError(
-            f"max_turns ({source}) is at most {MAX_TURNS}, not {number}",
-            advice="the limit can only be lowered",
-        )
-    return number
-
-
-def _amount(name: str, value: Any, source: str) -> float:
-    try:
-        amount = float(value) if isinstance(value, str | int | float) else math.nan
-    except ValueError:
-        amount = math.nan
-    if isinstance(value, bool) or not 0 < amount < math.inf:
-        raise ConfigurationError(f"{name} ({source}) must be a number above 0, not {value!r}")
-    return amount
-
-
-def _groups(value: Any) -> Mapping[RiskGroup, bool]:
-    known = {group.value: group for group in RiskGroup}
-    if not isinstance(value, Mapping):
-        raise ConfigurationError("groups must be a table of group = true or false")
-    for name, switch in value.items():
-        if name not in known or not isinstance(switch, bool):
-            raise ConfigurationError(
-                f"groups.{name} is no switch", advice=f"true or false for: {', '.join(known)}"
-            )
-    return {known[name]: switch for name, switch in value.items()}
+def _checked(name: str, value: Any, origin: str) -> Any:
+    if name not in CHECKS:
+        raise unknown_setting(name, origin, tuple(CHECKS))
+    return CHECKS[name](name, value, origin)

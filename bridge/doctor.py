@@ -102,19 +102,18 @@ def _phone(entry: DeviceEntry, address: AdbAddress, cancel: CancelScope) -> Chec
 
 
 def _provider() -> Check:
-    from bridge.providers.profiles import resolve
+    from bridge.providers.settings import key_of, resolve
 
     try:
         settings = config.load().settings
         if settings.provider is None and settings.base_url is None:
             return Check("provider", True, "none configured", "try --provider demo")
-        chosen = resolve(provider_settings(settings), os.environ)
+        chosen = resolve(provider_settings(settings))
+        key = key_of(chosen, os.environ)
     except BridgeError as error:
         return _fault("provider", error)
-    text = f"{chosen.profile.name}, model {chosen.model}"
-    if chosen.needs_key and not chosen.has_key:
-        return Check("provider", False, f"{text}: no key", f"set {chosen.key_variable}")
-    return Check("provider", True, text)
+    text = f"{chosen.profile.name} ({chosen.wire}, {chosen.protocol}), model {chosen.model}"
+    return Check("provider", True, f"{text}, key from {key.source}" if key else text)
 
 
 def _virtual_shell() -> Check:

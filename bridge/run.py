@@ -20,7 +20,7 @@ from bridge.agent.limits import RunLimits
 from bridge.agent.loop import AgentLoop
 from bridge.agent.totals import Totals
 from bridge.agent.turn import Answer
-from bridge.config import DEFAULT_PROTOCOL, Settings, group_switches
+from bridge.config import Settings, group_switches
 from bridge.conversation.events import Notice, RunFinished, RunStarted, RunStatus
 from bridge.device import open_target
 from bridge.device_lock import hold_device
@@ -35,7 +35,8 @@ from device_tools.errors import BridgeError, Cancelled
 from device_tools.schema import RiskGroup
 
 if TYPE_CHECKING:
-    from bridge.providers.profiles import ProviderSettings
+    from bridge.providers.keys import Key
+    from bridge.providers.settings import ProviderSettings, ResolvedProvider
 
 DATABASE = "bridge.db"
 RUNS = "runs"
@@ -91,28 +92,26 @@ def execute(
         ConfigurationError: the settings name no usable provider; nothing was started.
         RecordError: the record cannot be opened or written.
     """
-    from bridge.providers.profiles import resolve
+    from bridge.providers.settings import key_of, resolve
 
-    provider = provider_settings(request.settings)
-    _check_protocol(provider.name, request.settings.protocol)
-    chosen = resolve(provider, os.environ)
-    key = os.environ.get(chosen.key_variable, "").strip()
+    chosen = resolve(provider_settings(request.settings))
+    key = key_of(chosen, os.environ)
     run, session = new_id("r"), new_id("s")
     folder = request.home / RUNS / run
     with closing(Transcripts(request.home / DATABASE)) as transcripts:
-        recorder = Recorder(transcripts, run, session, listeners, [key])
+        recorder = Recorder(transcripts, run, session, listeners, [key.value] if key else [])
         device = request.settings.device or "(the only attached phone)"
         recorder.record(
-            RunStarted(request.task, device, provider.name, chosen.model, request.settings.protocol)
+            RunStarted(request.task, device, chosen.profile.name, chosen.model, chosen.protocol)
         )
-        finished = _run_guarded(request, provider, run, folder, cancel, recorder)
+        finished = _run_guarded(request, chosen, key, run, folder, cancel, recorder)
         recorder.record(finished)
     return RunResult(run, session, folder, finished)
 
 
 def provider_settings(settings: Settings) -> ProviderSettings:
     """The provider part of the settings; there is no silent default for where data goes."""
-    from bridge.providers.profiles import ProviderSettings
+    from bridge.providers.settings import ProviderSettings
 
     if settings.provider is None:
         if settings.base_url is None:
@@ -124,16 +123,21 @@ def provider_settings(settings: Settings) -> ProviderSettings:
     else:
         name = settings.provider
     return ProviderSettings(
-        name, settings.base_url or "", settings.model or "", settings.quirk or ""
+        name,
+        settings.base_url or "",
+        settings.model or "",
+        settings.quirk or "",
+        settings.wire or "",
+        settings.protocol or "",
+        settings.thinking or "",
+        settings.web_search,
+        settings.reasoning,
+        settings.context_window,
+        settings.request,
+        settings.headers,
+        settings.record or "",
+        settings.debug_http or "",
     )
-
-
-def _check_protocol(provider: str, protocol: str) -> None:
-    if provider == "demo" and protocol != DEFAULT_PROTOCOL:
-        raise ConfigurationError(
-            f"the demo provider does not speak {protocol}",
-            advice=f"leave --protocol out ({DEFAULT_PROTOCOL}), or name a model server",
-        )
 
 
 def new_id(kind: str) -> str:
@@ -162,7 +166,8 @@ def cancel_on_signals(cancel: CancelScope) -> Iterator[None]:
 
 def _run_guarded(
     request: RunRequest,
-    provider: ProviderSettings,
+    chosen: ResolvedProvider,
+    key: Key | None,
     run: str,
     folder: Path,
     cancel: CancelScope,
@@ -171,7 +176,7 @@ def _run_guarded(
     progress = _Progress()
     try:
         with ExitStack() as stack:
-            _open_and_run(request, provider, run, folder, cancel, recorder, stack, progress)
+            _open_and_run(request, chosen, key, run, folder, cancel, recorder, stack, progress)
     except BridgeError as error:
         if progress.answer is None:
             return _ended_by(error, cancel, progress)
@@ -188,7 +193,8 @@ def _run_guarded(
 
 def _open_and_run(
     request: RunRequest,
-    provider: ProviderSettings,
+    chosen: ResolvedProvider,
+    key: Key | None,
     run: str,
     folder: Path,
     cancel: CancelScope,
@@ -197,7 +203,8 @@ def _open_and_run(
     progress: _Progress,
 ) -> None:
     from bridge.cst.carriers import CARRIERS
-    from bridge.providers.profiles import open_provider
+    from bridge.providers.opening import open_provider
+    from bridge.store.redaction import Redactor
     from device_tools.executor import open_phone_tools
 
     def note(text: str) -> None:
@@ -205,7 +212,8 @@ def _open_and_run(
 
     settings = request.settings
     folder.mkdir(parents=True, mode=0o700)
-    model = stack.enter_context(open_provider(provider, cancel, os.environ, on_retry=note))
+    clean = Redactor([key.value] if key else []).text
+    model = stack.enter_context(open_provider(chosen, key, cancel, on_retry=note, clean=clean))
     target = stack.enter_context(open_target(settings.device, request.home, cancel, folder))
     stack.enter_context(hold_device(request.home, target.serial, f"run {run}"))
     phone = stack.enter_context(open_phone_tools(target.serial, target.address, cancel))
@@ -223,10 +231,20 @@ def _open_and_run(
         tokens=settings.max_tokens,
         cost=settings.max_cost,
         output_tokens=settings.max_output_tokens,
+        context_tokens=_room(chosen, settings),
     )
-    carrier = CARRIERS[settings.protocol]
-    progress.loop = AgentLoop(model, carrier, tools, recorder, _SystemClock(), cancel, limits)
+    carrier = CARRIERS[chosen.protocol]
+    progress.loop = AgentLoop(
+        model, carrier, tools, recorder, _SystemClock(), cancel, limits, chosen.prices
+    )
     progress.answer = progress.loop.run(request.task)
+
+
+def _room(chosen: ResolvedProvider, settings: Settings) -> int | None:
+    """Tokens of the context window that are left for the request."""
+    if chosen.context_window is None:
+        return None
+    return max(1, chosen.context_window - settings.max_output_tokens)
 
 
 def _answered(progress: _Progress) -> RunFinished:

@@ -1,12 +1,24 @@
-"""``bridge config``: which settings are in force and where the files are."""
+"""``bridge config``: which settings are in force, changing one, and the keys in the keyring."""
 
 from __future__ import annotations
+
+import sys
+from typing import Annotated
 
 import typer
 
 from bridge.cli.common import JsonFlag, print_json
 
-app = typer.Typer(help="Show the settings.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(help="Show and change the settings.", no_args_is_help=True, rich_markup_mode=None)
+keys = typer.Typer(
+    help="Keep API keys in the system's keyring.", no_args_is_help=True, rich_markup_mode=None
+)
+app.add_typer(keys, name="key")
+
+Account = Annotated[
+    str,
+    typer.Argument(metavar="PROVIDER", help="Its name, or host:port of another base URL."),
+]
 
 
 @app.command("show")
@@ -43,3 +55,39 @@ def path(as_json: JsonFlag = False) -> None:
                     "config": str(home / config.FILE_NAME)})  # fmt: skip
     else:
         print(home / config.FILE_NAME)
+
+
+@app.command("set")
+def set_setting(
+    key: Annotated[str, typer.Argument(help="For example model, or providers.openai.model.")],
+    value: Annotated[str, typer.Argument(help="The new value.")],
+) -> None:
+    """Write one setting into the configuration file."""
+    from bridge import config
+    from bridge.config_edit import set_value
+
+    print(set_value(config.home_folder(), key, value))
+
+
+@keys.command("set")
+def set_key(provider: Account) -> None:
+    """Read a key from the terminal (not shown) or from stdin and keep it in the keyring."""
+    from bridge.providers.keys import keep_key
+
+    if sys.stdin.isatty():
+        value = str(typer.prompt("key", hide_input=True, err=True))
+    else:
+        value = sys.stdin.readline()
+    keep_key(provider, value)
+    print(f"the key of {provider} is in the keyring")
+
+
+@keys.command("delete")
+def delete_key(provider: Account) -> None:
+    """Take a key out of the keyring."""
+    from bridge.errors import ConfigurationError
+    from bridge.providers.keys import forget_key
+
+    if not forget_key(provider):
+        raise ConfigurationError(f"the keyring has no key of {provider}")
+    print(f"the key of {provider} is deleted")

@@ -31,7 +31,9 @@ def run(
     device: DeviceOption = None,
     provider: Annotated[
         str | None,
-        typer.Option(help="demo, openai, openrouter, deepseek, ollama, llama.cpp, ... or custom."),
+        typer.Option(
+            help="demo, openai, anthropic, openrouter, ollama, llama.cpp, ..., custom, replay:FILE."
+        ),
     ] = None,
     model: Annotated[str | None, typer.Option(help="Model name at the provider.")] = None,
     base_url: Annotated[str | None, typer.Option(help="Base URL of the model server.")] = None,
@@ -40,6 +42,23 @@ def run(
         typer.Option(
             help="How calls travel: ctl-heredoc (default), ctl, native-eos, native-inc, xml."
         ),
+    ] = None,
+    wire: Annotated[
+        str | None, typer.Option(help="The server's interface: chat, responses or anthropic.")
+    ] = None,
+    thinking: Annotated[
+        str | None, typer.Option(help="Effort of reasoning models: off, low, medium or high.")
+    ] = None,
+    web_search: Annotated[
+        bool | None,
+        typer.Option("--web-search/--no-web-search", help="Offer the provider's own web search."),
+    ] = None,
+    record: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write the model's answers, redacted, for a bug report."),
+    ] = None,
+    debug_http: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write the HTTP traffic, redacted.")
     ] = None,
     ask: Annotated[
         str | None, typer.Option(help="Ask before calls: none, sensitive or all.")
@@ -67,7 +86,8 @@ def run(
     flags: dict[str, Any] = {
         "device": device, "provider": provider, "model": model, "base_url": base_url,
         "protocol": protocol, "ask": ask, "max_turns": max_turns, "max_tokens": max_tokens,
-        "max_cost": max_cost,
+        "max_cost": max_cost, "wire": wire, "thinking": thinking, "web_search": web_search,
+        "record": record, "debug_http": debug_http,
     }  # fmt: skip
     if not task.strip():
         raise ConfigurationError("the task is empty", advice='bridge run "turn off Wi-Fi"')

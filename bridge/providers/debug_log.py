@@ -1,4 +1,4 @@
-"""HTTP debug output for people: what went out and came back, with times, cleaned like a recording."""
+"""HTTP debug output for people: what went out and what came back, cleaned like a recording."""
 
 from __future__ import annotations
 

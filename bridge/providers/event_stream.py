@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import chain, count
@@ -13,6 +13,7 @@ from bridge.providers.faults import answer_too_large
 from bridge.providers.http import HttpResponse, post
 from bridge.providers.refusals import from_status, not_a_stream
 from bridge.providers.sse import ServerSentEvent, SseDecoder, SseError
+from bridge.providers.tap import Tap
 from device_tools.cancel import CancelScope
 
 
@@ -41,6 +42,7 @@ def open_events(
     cancel: CancelScope,
     limits: HttpLimits,
     on_retry: Callable[[str], None],
+    taps: Sequence[Tap] = (),
 ) -> Iterator[EventStream]:
     """Yield the answer once its first event is here. ``on_retry`` is told of each retry.
 
@@ -51,11 +53,11 @@ def open_events(
     for attempt in count(1):
         with ExitStack() as stack:
             try:
-                response = stack.enter_context(post(endpoint, body, cancel, limits))
+                response = stack.enter_context(post(endpoint, body, cancel, limits, taps))
                 if response.status in (404, 405) and endpoint.fallback:
                     endpoint = replace(endpoint, url=endpoint.fallback, fallback="")
                     stack.close()
-                    response = stack.enter_context(post(endpoint, body, cancel, limits))
+                    response = stack.enter_context(post(endpoint, body, cancel, limits, taps))
                 events = _events(endpoint, response, model, limits)
                 first = _first(events, endpoint)
             except ProviderError as error:

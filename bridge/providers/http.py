@@ -10,7 +10,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from queue import SimpleQueue
@@ -21,6 +21,7 @@ from bridge.errors import ProviderError
 from bridge.providers.endpoint import Endpoint, HttpLimits, is_local
 from bridge.providers.faults import Failure, answer_too_slow, connection_fault
 from bridge.providers.inflate import decoder
+from bridge.providers.tap import Ending, Listeners, Tap
 from device_tools.cancel import CancelScope
 
 if TYPE_CHECKING:
@@ -32,9 +33,10 @@ if TYPE_CHECKING:
 class HttpResponse:
     """An open response; bytes are decoded (gzip) but not split."""
 
-    def __init__(self, exchange: _Exchange, response: httpx.Response) -> None:
+    def __init__(self, exchange: _Exchange, response: httpx.Response, listeners: Listeners) -> None:
         self._exchange = exchange
         self._response = response
+        self._listeners = listeners
         self._left = exchange.limits.answer_wait
         self._ending = False
         self.status = response.status_code
@@ -56,7 +58,9 @@ class HttpResponse:
             for chunk in self._raw_chunks():
                 for piece in decode(chunk):
                     self._exchange.cancel.check()
+                    self._listeners.chunk(piece)
                     yield piece
+            self._listeners.ended(Ending.CLOSED)
         except ValueError as error:
             raise ProviderError(
                 f"{host} sent a compressed answer that cannot be unpacked: {error}"
@@ -79,6 +83,7 @@ class HttpResponse:
             try:
                 chunk = self._next(raw)
             except httpx.HTTPError as error:
+                self._listeners.ended(Ending.BROKEN)
                 raise self._exchange.fault(error, "idle", self._exchange.limits.idle) from error
             # a socket that cancel shut down looks like a clean end
             self._exchange.cancel.check()
@@ -98,20 +103,31 @@ class HttpResponse:
 
 @contextmanager
 def post(
-    endpoint: Endpoint, body: bytes, cancel: CancelScope, limits: HttpLimits
+    endpoint: Endpoint,
+    body: bytes,
+    cancel: CancelScope,
+    limits: HttpLimits,
+    taps: Sequence[Tap] = (),
 ) -> Iterator[HttpResponse]:
     """POST ``body`` (JSON) and yield the response; leaving closes the connection at once.
 
     Raises:
         ProviderError: no connection, TLS failure, a limit ran out, the server hung up.
         Cancelled: the scope was cancelled; takes effect within milliseconds in every phase.
+        RecordError: a tap cannot write what it hears.
     """
     exchange = _Exchange(endpoint, cancel, limits)
+    listeners = Listeners(taps, endpoint, body)
+    ending = Ending.FAILED
     with cancel.closing(exchange.abort):
         try:
-            yield HttpResponse(exchange, exchange.send(body))
+            response = exchange.send(body)
+            ending = Ending.LEFT
+            listeners.response(response.status_code, response.headers)
+            yield HttpResponse(exchange, response, listeners)
         finally:
             exchange.close()
+            listeners.ended(ending)
 
 
 class _Exchange:

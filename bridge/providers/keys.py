@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from types import ModuleType
 
 from bridge.errors import ConfigurationError
@@ -24,9 +25,7 @@ class Key:
     source: str
 
 
-def find_key(
-    variables: Sequence[str], account: str, environment: Mapping[str, str]
-) -> Key | None:
+def find_key(variables: Sequence[str], account: str, environment: Mapping[str, str]) -> Key | None:
     """The key from the first variable that is set, else from the keyring's ``account``.
 
     Raises:
@@ -79,13 +78,12 @@ def _from_keyring(account: str) -> str:
 
 def _keyring() -> ModuleType:
     try:
-        import keyring
-        import keyring.errors
+        import_module("keyring.errors")
+        return import_module("keyring")
     except ImportError as error:
         raise ConfigurationError(
             "the keyring is not installed", advice="pip install 'bridge-android[keyring]'"
         ) from error
-    return keyring
 
 
 def _no_keyring(why: str) -> ConfigurationError:

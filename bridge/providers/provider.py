@@ -7,8 +7,9 @@ and below, the same for all.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import MappingProxyType
 
 from bridge.conversation.messages import ModelRequest
 from bridge.conversation.stream import StreamEvent
@@ -16,6 +17,7 @@ from bridge.errors import ProviderError
 from bridge.providers.endpoint import HttpLimits, Server, endpoint_of
 from bridge.providers.event_stream import EventStream, open_events
 from bridge.providers.sse import ServerSentEvent
+from bridge.providers.tap import Tap
 from bridge.providers.wire import Answer, Peer, RequestOptions, Wire
 from device_tools.cancel import CancelScope
 
@@ -25,7 +27,8 @@ def ignore_notice(_text: str) -> None:
 
 
 class HttpProvider:
-    """A ``bridge.agent.ports.Provider``. ``on_retry`` is told of each retry in one sentence."""
+    """A ``bridge.agent.ports.Provider``. ``on_retry`` is told of each retry in one sentence,
+    ``taps`` of every request and every byte that comes back."""
 
     def __init__(
         self,
@@ -37,15 +40,19 @@ class HttpProvider:
         *,
         limits: HttpLimits | None = None,
         on_retry: Callable[[str], None] = ignore_notice,
+        taps: Sequence[Tap] = (),
+        extra_headers: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.name = name
         self.model = options.model
         self._wire = wire
         self._options = options
-        self._endpoint = endpoint_of(server, wire.path, wire.headers(server.key))
+        headers = {**extra_headers, **wire.headers(server.key)}
+        self._endpoint = endpoint_of(server, wire.path, headers)
         self._cancel = cancel
         self._limits = limits or HttpLimits()
         self._on_retry = on_retry
+        self._taps = taps
 
     @contextmanager
     def stream(self, request: ModelRequest) -> Iterator[Iterator[StreamEvent]]:
@@ -60,6 +67,7 @@ class HttpProvider:
             cancel=self._cancel,
             limits=self._limits,
             on_retry=self._on_retry,
+            taps=self._taps,
         ) as events:
             yield _read(events, self._wire.answer(request, self._options, peer))
 

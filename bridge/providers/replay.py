@@ -206,5 +206,3 @@ def _no_recording(path: Path, why: str) -> ConfigurationError:
         f"{path} cannot be played back: {why}",
         advice="recordings are made with bridge run --record FILE",
     )
-
-

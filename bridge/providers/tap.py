@@ -20,7 +20,7 @@ class Ending(StrEnum):
 
 
 class Listener(Protocol):
-    """Hears one exchange, in the order of these methods. Raises RecordError when it cannot write."""
+    """Hears one exchange, in the order of these methods. RecordError: it cannot write."""
 
     def response(self, status: int, headers: Mapping[str, str]) -> None: ...
 
