@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from bridge.cli.common import print_json
+from bridge.cli.cst_bench import bench
 
 app = typer.Typer(help="Examine call protocols.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -27,9 +28,7 @@ class End(StrEnum):
     UNKNOWN = "unknown"
 
 
-@app.callback()
-def _group() -> None:
-    """Keeps ``parse`` a subcommand while it is the only one."""
+app.command("bench")(bench)
 
 
 @app.command("parse")
