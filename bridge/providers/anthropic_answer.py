@@ -77,6 +77,8 @@ class AnthropicAnswer:
             return self._take(str(data.get("type") or event.event), data)
         except ValueError as error:
             raise self._broken(str(error)) from error
+        except RecursionError as error:
+            raise self._broken("data that is nested too deep") from error
 
     def close(self) -> list[StreamEvent]:
         """The blocks to send again, then the evidence. Raises ProviderError when there is none."""

@@ -51,7 +51,8 @@ class _Block:
         elif self.kind in _WITH_INPUT:
             item["input"] = self._input()
         if self.citations:
-            item["citations"] = [*(item.get("citations") or []), *self.citations]
+            first = item.get("citations")
+            item["citations"] = [*(first if isinstance(first, list) else []), *self.citations]
         if self.signature is not None:
             item["signature"] = self.signature
         return item

@@ -38,14 +38,13 @@ def request_body(request: ModelRequest, options: RequestOptions) -> dict[str, An
     body: dict[str, Any] = {
         "model": options.model,
         "max_tokens": max_tokens(request, options),
-        "messages": messages_of(request.messages),
+        "messages": _with_mark(messages_of(request.messages)),
         "stream": True,
         **_thinking(request, options),
     }
     if request.system:
-        # without a mark nothing is cached; this one covers the tools too, which come before it
-        mark = {"type": "ephemeral"}
-        body["system"] = [{"type": "text", "text": request.system, "cache_control": mark}]
+        # covers the tools too, which come before it
+        body["system"] = [_marked({"type": "text", "text": request.system})]
     tools = [_tool(tool) for tool in request.tools]
     if options.web_search:
         tools.append(
@@ -90,6 +89,20 @@ def _has_lost_thinking(request: ModelRequest) -> bool:
     """With a budget, calls whose thinking cannot be sent again are refused: none for this turn."""
     replies = [each for each in request.messages if isinstance(each, AssistantMessage)]
     return bool(replies) and bool(replies[-1].calls) and not replies[-1].items
+
+
+def _with_mark(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Nothing is cached without a mark. The user's newest message still changes, when what it
+    shows is superseded; the one before has done so already, so the mark goes there."""
+    users = [message for message in messages if message["role"] == "user"]
+    if len(users) > 1:
+        *before, last = users[-2]["content"]
+        users[-2]["content"] = [*before, _marked(last)]
+    return messages
+
+
+def _marked(block: Mapping[str, Any]) -> dict[str, Any]:
+    return {**block, "cache_control": {"type": "ephemeral"}}
 
 
 def _tool(tool: ToolSpec) -> dict[str, Any]:

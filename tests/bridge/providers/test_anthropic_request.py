@@ -61,7 +61,12 @@ def body(request: ModelRequest, options: RequestOptions = OPTIONS) -> Any:
 
 
 def messages(*history: Message) -> Any:
-    return body(ModelRequest("", history))["messages"]
+    """What was sent, without the marks for the cache."""
+    sent = body(ModelRequest("", history))["messages"]
+    for each in sent:
+        for block in each["content"]:
+            block.pop("cache_control", None)
+    return sent
 
 
 def said(role: str, *blocks: dict[str, Any]) -> dict[str, Any]:
@@ -169,6 +174,23 @@ def test_a_paused_reply_is_sent_again_as_the_last_message() -> None:
     rest = AssistantMessage("", (TAP,), (words("So."), USED))
     history = (UserMessage("go"), paused, rest, ToolAnswers((ToolAnswer("a", "exit=0\n"),)))
     assert messages(*history)[1] == said("assistant", *paused.items, *rest.items)
+
+
+def test_what_will_not_change_is_marked_for_the_cache() -> None:
+    """The user's last message but one, at its end; a picture or an answer can carry the mark."""
+    answered = ToolAnswers((ToolAnswer("a", "exit=0\n"),))
+    turns: list[Message] = [UserMessage("go", (PICTURE,)), AssistantMessage("", (TAP,)), answered]
+    for _ in range(3):
+        sent = body(ModelRequest("", tuple(turns)))["messages"]
+        marks = [
+            (number, place)
+            for number, message in enumerate(sent)
+            for place, block in enumerate(message["content"])
+            if "cache_control" in block
+        ]
+        assert marks == [(len(turns) - 3, len(sent[len(turns) - 3]["content"]) - 1)]
+        turns += [AssistantMessage("", (TAP,)), answered]
+    assert "cache_control" not in str(body(HELLO)["messages"])
 
 
 def test_an_id_that_repeats_is_renamed_with_its_answer() -> None:
