@@ -58,9 +58,12 @@ _MARKED = "SELECT marks.run FROM marks JOIN runs ON runs.id = marks.run WHERE ru
 
 
 def messages(entries: Sequence[Entry]) -> tuple[Message, ...]:
-    """The entries as messages of user and assistant in turn, beginning with the user."""
+    """The entries as messages of user and assistant in turn, beginning with the user; without
+    reasoning, which no provider takes back as text."""
     made: list[Message] = []
     for entry in entries:
+        if entry.role is Role.REASONING:
+            continue
         role = AssistantMessage if entry.role is Role.ASSISTANT else UserMessage
         text = entry.text if entry.role in (Role.USER, Role.ASSISTANT) else f"- {entry.text}"
         last = made[-1] if made else None

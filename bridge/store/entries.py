@@ -23,6 +23,7 @@ NOTICE_ROOM = 200
 class Role(StrEnum):
     USER = "user"
     ASSISTANT = "assistant"
+    REASONING = "reasoning"
     TOOL = "tool"
     NOTICE = "notice"
     CUT = "cut"
@@ -132,3 +133,8 @@ def _plain(record: Mapping[str, Any]) -> Iterator[Entry]:
             yield Entry(Role.NOTICE, text, run)
         case "notice":
             yield Entry(Role.NOTICE, record["text"], run)
+        case "reasoning_text":
+            yield Entry(Role.REASONING, record["text"], run)
+        case "hosted_tool_ended":
+            how = "failed" if record["failed"] else "ended"
+            yield Entry(Role.NOTICE, f"the provider's own tool {record['name']} {how}", run)

@@ -23,6 +23,7 @@ from bridge.store.sessions import RunSummary
 _HEADINGS = {
     Role.USER: "Task",
     Role.ASSISTANT: "Model",
+    Role.REASONING: "Reasoning",
     Role.TOOL: "Call",
     Role.NOTICE: "Notice",
     Role.CUT: "Cut",

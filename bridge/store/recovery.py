@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from bridge.conversation.events import CallFinished, RunFinished, RunStatus
@@ -69,13 +69,26 @@ def _unknown(intent: Mapping[str, Any]) -> CallFinished:
 
 
 def _totals(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What the run had used up by its last event."""
+    """What the run had used by its last event. Cost is unknown: its currency is not recorded."""
     replies = [record for record in records if record["type"] == "response_finished"]
+    begun = sum(record["type"] == "response_started" for record in records)
+    reported = [reply for reply in replies if None not in (reply[_IN], reply[_OUT])]
     times = [record["time"] for record in records] or [0.0]
     return {
-        "turns": sum(record["type"] == "response_started" for record in records),
+        "turns": begun,
         "calls": sum(record["type"] == "call_finished" for record in records),
-        "input_tokens": sum(record["input_tokens"] or 0 for record in replies),
-        "output_tokens": sum(record["output_tokens"] or 0 for record in replies),
+        **{name: _sum(reply.get(name) for reply in replies) for name in _TOKENS},
+        "cost": None,
+        "currency": "",
+        "unreported": begun - len(reported),
         "seconds": round(times[-1] - times[0], 2),
     }
+
+
+_IN, _OUT = "input_tokens", "output_tokens"
+_TOKENS = (_IN, _OUT, "cached_tokens", "cache_write_tokens", "reasoning_tokens")
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
