@@ -21,6 +21,8 @@ class RunStatus(StrEnum):
     FAILED = "failed"
     LIMIT = "limit"
     CANCELLED = "cancelled"
+    INTERRUPTED = "interrupted"
+    """The process died; written by whoever opens the record next."""
 
 
 @dataclass(frozen=True)

@@ -1,75 +1,63 @@
-"""The one function that opens the record's database, and its schema by version.
+"""The one function that opens the record's database, and transactions on it.
 
-WAL with synchronous FULL: a commit that returned survives a power cut. A file written by a newer
-program is refused, never touched.
+Write-ahead log with synchronous FULL: a durable transaction that returned survives a power cut.
+A transaction that need not be durable by itself is written to the log without a sync: it
+survives the death of the process, and the next durable one syncs it too.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from bridge.errors import RecordError
+from bridge.store.migrations import migrate
 
 BUSY_SECONDS = 5.0
 """How long a writer waits for another process's commit."""
 
-_VERSION_1 = """
-CREATE TABLE sessions (
-    id      TEXT PRIMARY KEY,
-    created REAL NOT NULL,
-    title   TEXT NOT NULL
-);
-CREATE TABLE runs (
-    id        TEXT PRIMARY KEY,
-    session   TEXT NOT NULL REFERENCES sessions(id),
-    started   REAL NOT NULL,
-    finished  REAL,
-    status    TEXT NOT NULL,
-    exit_code INTEGER,
-    device    TEXT NOT NULL,
-    provider  TEXT NOT NULL,
-    model     TEXT NOT NULL,
-    protocol  TEXT NOT NULL,
-    pid       INTEGER NOT NULL
-);
-CREATE INDEX runs_by_session ON runs(session, started);
-CREATE INDEX sessions_by_age ON sessions(created);
-CREATE TABLE events (
-    seq  INTEGER PRIMARY KEY AUTOINCREMENT,
-    run  TEXT NOT NULL REFERENCES runs(id),
-    time REAL NOT NULL,
-    type TEXT NOT NULL,
-    body TEXT NOT NULL
-);
-CREATE INDEX events_by_run ON events(run, seq);
-CREATE TRIGGER events_are_append_only BEFORE UPDATE ON events
-BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
-"""
+Connect = Callable[[Path], sqlite3.Connection]
 
-MIGRATIONS: tuple[str, ...] = (_VERSION_1,)
-"""Script N brings a database from version N to N + 1; released scripts never change."""
+_NOT_OURS = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
+_HARMLESS = {
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_CONSTRAINT,
+    sqlite3.SQLITE_ERROR,
+}
+"""Errors after which the same connection may go on: nothing was half written."""
 
 
-def open_database(path: Path) -> sqlite3.Connection:
+def connect(path: Path) -> sqlite3.Connection:
+    """A connection without implicit transactions, usable from any one thread at a time."""
+    return sqlite3.connect(
+        path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+    )
+
+
+def open_database(path: Path, connector: Connect = connect) -> sqlite3.Connection:
     """Open (and create or migrate) the record.
 
     Raises:
-        RecordError: unreadable, corrupt, locked, or written by a newer program.
+        RecordError: unreadable, corrupt, locked, full, or written by a newer program.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         # made here so that its WAL, which takes over its mode, is private from the first byte
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+        connection = connector(path)
     except (OSError, sqlite3.Error) as error:
         raise record_error(error, path) from error
     try:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
-        _migrate(connection, path)
+        migrate(connection, path)
     except (OSError, sqlite3.Error) as error:
         connection.close()
         raise record_error(error, path) from error
@@ -79,52 +67,102 @@ def open_database(path: Path) -> sqlite3.Connection:
     return connection
 
 
+class Database:
+    """One connection, one transaction at a time, from any thread.
+
+    After an error of the disk nothing more is written through it: what a failed sync left in
+    the caches of the system is unknown, and trying again would hide that.
+    """
+
+    def __init__(self, path: Path, connector: Connect = connect) -> None:
+        self.path = path
+        self._connection = open_database(path, connector)
+        self._lock = threading.RLock()
+        self._durable = True
+        self._broken: RecordError | None = None
+
+    def close(self) -> None:
+        with self._lock:
+            try:
+                self._connection.close()
+            except sqlite3.Error as error:
+                raise record_error(error, self.path) from error
+
+    def rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a reading query; keep it bounded, the reader is in the writers' way.
+
+        Raises:
+            RecordError: the file cannot be read.
+        """
+        with self._lock:
+            try:
+                return self._connection.execute(query, tuple(values)).fetchall()
+            except sqlite3.Error as error:
+                raise record_error(error, self.path) from error
+
+    @contextmanager
+    def transaction(self, *, durable: bool = True) -> Iterator[sqlite3.Connection]:
+        """All or nothing. With ``durable`` it is on disk, with all before it, on return.
+
+        Raises:
+            RecordError: nothing was written; whatever was acknowledged before stands.
+        """
+        with self._lock:
+            if self._broken is not None:
+                raise self._broken
+            try:
+                self._synchronous(durable)
+                self._connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield self._connection
+                    self._connection.execute("COMMIT")
+                finally:
+                    if self._connection.in_transaction:
+                        self._connection.execute("ROLLBACK")
+            except sqlite3.Error as error:
+                failure = record_error(error, self.path)
+                if _code(error) not in _HARMLESS:
+                    self._broken = failure
+                raise failure from error
+
+    def _synchronous(self, durable: bool) -> None:
+        if durable != self._durable:
+            level = "FULL" if durable else "NORMAL"
+            self._connection.execute(f"PRAGMA synchronous = {level}")
+            self._durable = durable
+
+
 def record_error(error: Exception, path: Path | str) -> RecordError:
     """The error of the tree for what SQLite or the file system said."""
-    if isinstance(error, sqlite3.DatabaseError) and "not a database" in str(error):
+    code = _code(error)
+    if code in _NOT_OURS:
         return RecordError(
-            f"{path} is not a readable database", advice="move the file away to start a new record"
+            f"{path} is not a readable database ({error})",
+            advice="move the file away, with its -wal and -shm, to start a new record",
         )
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return RecordError(
+            f"the record {path} is locked by another program",
+            advice="end what holds it (a backup, a database browser), then try again",
+        )
+    if code == sqlite3.SQLITE_FULL:
+        return RecordError(
+            f"the record {path} cannot grow: the disk is full",
+            advice="make space; what was recorded so far is safe",
+        )
+    if code == sqlite3.SQLITE_READONLY:
+        return RecordError(
+            f"the record {path} may not be written",
+            advice="check the permissions of the home folder (BRIDGE_HOME)",
+        )
+    if code == sqlite3.SQLITE_CONSTRAINT:
+        return RecordError(f"the record refuses this: {error}")
     return RecordError(
         f"the record {path} cannot be used: {error}",
         advice="check free space and permissions of the home folder (BRIDGE_HOME)",
     )
 
 
-def _migrate(connection: sqlite3.Connection, path: Path) -> None:
-    if _version(connection) == len(MIGRATIONS):
-        return
-    connection.execute("BEGIN IMMEDIATE")  # two processes may open a new home at once
-    try:
-        version = _version(connection)
-        if version > len(MIGRATIONS):
-            raise RecordError(
-                f"{path} was written by a newer version (schema {version}; this one knows "
-                f"{len(MIGRATIONS)})",
-                advice="update bridge, or choose another BRIDGE_HOME",
-            )
-        for script in MIGRATIONS[version:]:
-            for statement in _statements(script):
-                connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
-    except (sqlite3.Error, RecordError):
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
-
-
-def _version(connection: sqlite3.Connection) -> int:
-    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    return version
-
-
-def _statements(script: str) -> list[str]:
-    # executescript would commit the open transaction; a migration is all or nothing
-    statements: list[str] = []
-    pending = ""
-    for piece in script.split(";"):
-        pending += piece + ";"
-        if sqlite3.complete_statement(pending):
-            statements.append(pending)
-            pending = ""
-    return [statement for statement in statements if statement.strip(" \n;")]
+def _code(error: Exception) -> int:
+    """The primary result code of SQLite, 0 when the error has none."""
+    return int(getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF

@@ -1,18 +1,24 @@
-"""Redact, store durably, then show: the only way an event of a run leaves the loop."""
+"""Redact, store, then show: the only way an event of a run leaves the loop."""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
-from bridge.conversation.events import RunEvent, RunFinished, RunStarted
+from bridge.conversation.events import CallIntended, RunEvent, RunFinished, RunStarted
+from bridge.errors import RecordError
 from bridge.store.redaction import Redactor
+from bridge.store.run_state import Ender
 from bridge.store.transcripts import Transcripts
 
 Listener = Callable[[Mapping[str, Any]], None]
 """Receives the redacted record (``v``, ``type``, ``run``, ``time`` and the event's fields)."""
+
+_DURABLE = CallIntended
+"""Synced before the run goes on, like its start and its end; other events go with the next one."""
 
 
 class Recorder:
@@ -31,15 +37,29 @@ class Recorder:
         self._session = session
         self._listeners = tuple(listeners)
         self._redactor = Redactor(secrets)
+        self._ender: Ender | None = None
 
     def record(self, event: RunEvent) -> None:
         """Store ``event`` and tell the listeners; RecordError when it cannot be stored."""
         redacted = self._redactor.redact(event, self._run, round(time.time(), 3))
+        shown = [redacted]
         if isinstance(event, RunStarted):
             self._transcripts.begin_run(self._run, self._session, redacted, os.getpid())
         elif isinstance(event, RunFinished):
-            self._transcripts.finish_run(redacted)
+            shown = [*self._transcripts.finish_run(redacted, self._ender), redacted]
         else:
-            self._transcripts.append(redacted)
-        for listen in self._listeners:
-            listen(redacted.record)
+            self._transcripts.append(redacted, durable=isinstance(event, _DURABLE))
+        for each in shown:
+            for listen in self._listeners:
+                listen(each.record)
+        if isinstance(event, RunFinished):
+            # the result is safe in the outbox; whoever opens the record next delivers it
+            with suppress(RecordError):
+                self._transcripts.drain()
+
+    def begin_commit(self, who: Ender) -> bool:
+        """Try to win the right to end this run; then only RunFinished of the winner is stored."""
+        if not self._transcripts.begin_commit(self._run, who):
+            return False
+        self._ender = who
+        return True

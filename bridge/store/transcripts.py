@@ -1,159 +1,199 @@
-"""Sessions, runs and their events in the database; events are only ever appended."""
+"""The record of one home folder: runs begin, append events, and end exactly once.
+
+What a run says is appended as it happens (``events``). Only its end touches the session, through
+the outbox (``bridge.store.outbox``). Opening brings to an end what a dead process left behind.
+"""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from bridge.errors import RecordError
-from bridge.store.database import open_database, record_error
+from bridge.store import liveness, outbox, recovery
+from bridge.store.database import Connect, Database, connect
+from bridge.store.recovery import unanswered
 from bridge.store.redaction import Redacted
+from bridge.store.run_state import Ender, Phase, RunState, claim, close, take_over
+
+__all__ = ["RUNNING", "Transcripts", "unanswered"]
 
 TITLE_CHARS = 120
+SUMMARY_CHARS = 200
 RUNNING = "running"
-
-
-@dataclass(frozen=True)
-class RunSummary:
-    """One run without its events. ``status`` is ``running`` until the terminal event is stored;
-    a run whose process is gone stays so, and readers call it interrupted."""
-
-    id: str
-    session: str
-    title: str
-    started: float
-    finished: float | None
-    status: str
-    exit_code: int | None
-    device: str
-    provider: str
-    model: str
-    protocol: str
-    pid: int
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-
-_COLUMNS = (
-    "runs.id, runs.session, sessions.title, runs.started, runs.finished, runs.status, "
-    "runs.exit_code, runs.device, runs.provider, runs.model, runs.protocol, runs.pid"
-)
-_RUNS = f"SELECT {_COLUMNS} FROM runs JOIN sessions ON sessions.id = runs.session"  # noqa: S608
+_SLICE = 200
+"""Events read at once: a reader that prints slowly must not hold a transaction open."""
 
 
 class Transcripts:
-    """The record of one home folder. Used from one thread."""
+    """Write and read the record. One object per process and home is enough."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._connection = open_database(path)
+    def __init__(self, path: Path, connector: Connect = connect) -> None:
+        self.database = Database(path, connector)
+        self.home = path.parent
+        self._held: dict[str, liveness.Held] = {}
+        self.recover()
+        self.drain()
 
     def close(self) -> None:
-        self._connection.close()
+        for held in self._held.values():
+            held.release(forget=False)
+        self.database.close()
 
     def begin_run(self, run: str, session: str, started: Redacted, pid: int) -> None:
-        """Store a run with its first event; a new ``session`` is created with it."""
-        record = started.record
-        title = " ".join(str(record["task"]).split())[:TITLE_CHARS]
-        with self._transaction() as connection:
-            connection.execute(
-                "INSERT INTO sessions VALUES (?, ?, ?) ON CONFLICT(id) DO NOTHING",
-                (session, record["time"], title),
-            )
-            connection.execute(
-                "INSERT INTO runs VALUES (?, ?, ?, NULL, ?, NULL, ?, ?, ?, ?, ?)",
-                (
-                    run, session, record["time"], RUNNING, record["device"], record["provider"],
-                    record["model"], record["protocol"], pid,
-                ),
-            )  # fmt: skip
-            _insert(connection, started)
-
-    def append(self, event: Redacted) -> None:
-        """Store one event; it is on disk when this returns."""
-        with self._transaction() as connection:
-            _insert(connection, event)
-
-    def finish_run(self, finished: Redacted) -> None:
-        """Store the terminal event and the run's end in one transaction, once."""
-        record = finished.record
-        with self._transaction() as connection:
-            changed = connection.execute(
-                "UPDATE runs SET finished = ?, status = ?, exit_code = ? "
-                "WHERE id = ? AND status = ?",
-                (record["time"], record["status"], record["exit_code"], record["run"], RUNNING),
-            ).rowcount
-            if changed != 1:
-                raise RecordError(f"run {record['run']} already has a terminal result")
-            _insert(connection, finished)
-
-    def runs(self, limit: int = 20) -> list[RunSummary]:
-        """The newest runs, newest first; no event is read."""
-        query = f"{_RUNS} ORDER BY runs.started DESC, runs.rowid DESC LIMIT ?"
-        return [RunSummary(*row) for row in self._rows(query, (limit,))]
-
-    def find(self, name: str) -> list[RunSummary]:
-        """The runs of a session, or the one run, that ``name`` (an id or its beginning) means.
+        """Store a run with its first event; a new ``session`` is created with it.
 
         Raises:
-            RecordError: nothing, or several things, begin with ``name``.
+            RecordError: not stored, or the run exists already.
         """
-        pattern = name.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-        query = (
-            f"{_RUNS} WHERE runs.id LIKE ?1 ESCAPE '\\' OR runs.session LIKE ?1 ESCAPE '\\' "
-            "ORDER BY runs.started"
-        )
-        found = [RunSummary(*row) for row in self._rows(query, (pattern,))]
-        exact = [run for run in found if name in (run.id, run.session)]
-        if exact or (found and len({run.session for run in found}) == 1):
-            return exact or found
-        what = "several sessions begin" if found else "no session or run begins"
-        raise RecordError(f"{what} with {name!r}", advice="see bridge sessions list")
+        record = started.record
+        title = " ".join(str(record["task"]).split())[:TITLE_CHARS]
+        self._held[run] = liveness.hold(self.home, run)
+        with self.database.transaction() as connection:
+            connection.execute(
+                "INSERT INTO sessions (id, created, title) VALUES (?, ?, ?) "
+                "ON CONFLICT(id) DO NOTHING",
+                (session, record["time"], title),
+            )
+            outbox.put_unapplied(connection, session, record["time"])
+            connection.execute(
+                "INSERT INTO runs (id, session, started, status, device, provider, model, "
+                "protocol, pid, phase) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    run, session, record["time"], RUNNING, record["device"], record["provider"],
+                    record["model"], record["protocol"], pid, Phase.RUNNING,
+                ),
+            )  # fmt: skip
+            connection.execute(
+                "UPDATE sessions SET updated = ?, newest = ?, runs = runs + 1 WHERE id = ?",
+                (record["time"], run, session),
+            )
+            _insert(connection, started)
 
-    def events(self, run: str) -> Iterator[dict[str, Any]]:
-        """The records of one run in order."""
-        for (body,) in self._rows("SELECT body FROM events WHERE run = ? ORDER BY seq", (run,)):
-            yield json.loads(body)
+    def append(self, event: Redacted, *, durable: bool = True) -> None:
+        """Store one event. Without ``durable`` it survives the death of the process at once, and
+        a power cut with the next durable one.
 
-    def _rows(self, query: str, values: tuple[object, ...]) -> Iterator[tuple[Any, ...]]:
-        try:
-            with closing(self._connection.execute(query, values)) as cursor:
-                yield from cursor
-        except sqlite3.Error as error:
-            raise record_error(error, self._path) from error
+        Raises:
+            RecordError: not stored; a call also when the run is being ended, any event when it
+                has ended.
+        """
+        with self.database.transaction(durable=durable) as connection:
+            _insert(connection, event)
 
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        try:
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._connection
-            except (sqlite3.Error, RecordError):
-                self._connection.execute("ROLLBACK")
-                raise
-            self._connection.execute("COMMIT")
-        except sqlite3.Error as error:
-            raise record_error(error, self._path) from error
+    def begin_commit(self, run: str, who: Ender) -> bool:
+        """Try to win the right to end ``run``; whoever gets True must call ``finish_run``."""
+        with self.database.transaction() as connection:
+            won = claim(_state(connection, run), who)
+            if won is not None:
+                _move(connection, run, won)
+        return won is not None
+
+    def finish_run(self, finished: Redacted, who: Ender | None = None) -> list[Redacted]:
+        """Store the terminal event, the run's end and its outbox entry in one transaction.
+
+        ``who`` holds the claim; None claims and ends at once. Calls that are still under way get
+        the outcome UNKNOWN; those records are returned.
+
+        Raises:
+            RecordError: the run has another result, or another one is ending it.
+        """
+        run = finished.record["run"]
+        ender = who or Ender.END
+        with self.database.transaction() as connection:
+            state = _state(connection, run)
+            claimed = claim(state, ender) if who is None else state
+            ended = close(claimed, ender) if claimed else None
+            if ended is None:
+                raise RecordError(f"run {run} already has a terminal result")
+            unknown = recovery.unknown_outcomes(run, _calls(connection, run), time.time())
+            _end(connection, [*unknown, finished], ended)
+        if held := self._held.pop(run, None):
+            held.release(forget=True)
+        return unknown
+
+    def recover(self) -> list[str]:
+        """End every run whose process is gone, as interrupted; the ids of those it ended.
+
+        Calls with an intent and no outcome get the outcome UNKNOWN. Doing it twice does nothing.
+        """
+        query = "SELECT id, session, pid FROM runs WHERE phase <> 'terminal'"
+        left = [row for row in self.database.rows(query) if not self._lives(row[0], row[2])]
+        return [run for run, _, _ in left if self._end_dead(run)]
+
+    def drain(self) -> int:
+        """Hand finished runs to their sessions; how many are still waiting."""
+        return outbox.drain(self.database, self.events, time)
+
+    def events(self, run: str, after: int = 0) -> Iterator[dict[str, Any]]:
+        """The records of one run in order; from behind event ``after`` (``seq``), 0 for all."""
+        query = "SELECT seq, body FROM events WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?"
+        while rows := self.database.rows(query, (run, after, _SLICE)):
+            for _, body in rows:
+                yield json.loads(body)
+            after = rows[-1][0]
+
+    def _lives(self, run: str, pid: int) -> bool:
+        return run in self._held or liveness.lives(self.home, run, pid)
+
+    def _end_dead(self, run: str) -> bool:
+        records = list(self.events(run))
+        with self.database.transaction() as connection:
+            state = take_over(_state(connection, run))
+            ended = close(state, Ender.RECOVERY) if state else None
+            if ended is None:
+                return False
+            now = time.time()
+            unknown = recovery.unknown_outcomes(run, records, now)
+            _end(
+                connection,
+                [*unknown, recovery.interrupted(run, records, len(unknown), now)],
+                ended,
+            )
+        liveness.forget(self.home, run)
+        return True
 
 
-def unanswered(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Intents without an outcome: after a crash nobody knows whether those calls happened."""
-    answered = {
-        (record["turn"], record["call_id"])
-        for record in records
-        if record["type"] == "call_finished"
-    }
-    return [
-        record
-        for record in records
-        if record["type"] == "call_intended" and (record["turn"], record["call_id"]) not in answered
-    ]
+def _end(connection: sqlite3.Connection, last: Sequence[Redacted], ended: RunState) -> None:
+    """Write the last events, of which the last one is terminal, and all that hangs on them."""
+    for event in last:
+        _insert(connection, event)
+    record = last[-1].record
+    connection.execute(
+        "UPDATE runs SET finished = ?, status = ?, exit_code = ?, summary = ? WHERE id = ?",
+        (
+            record["time"],
+            record["status"],
+            record["exit_code"],
+            str(record["summary"])[:SUMMARY_CHARS],
+            record["run"],
+        ),
+    )
+    _move(connection, record["run"], ended)
+    outbox.put(connection, record["run"], record["time"])
+
+
+def _calls(connection: sqlite3.Connection, run: str) -> list[dict[str, Any]]:
+    query = "SELECT body FROM events WHERE run = ? AND type IN ('call_intended', 'call_finished')"
+    return [json.loads(body) for (body,) in connection.execute(query, (run,))]
+
+
+def _state(connection: sqlite3.Connection, run: str) -> RunState:
+    query = "SELECT phase, committer FROM runs WHERE id = ?"
+    row = connection.execute(query, (run,)).fetchone()
+    if row is None:
+        raise RecordError(f"no run {run} is recorded", advice="see bridge sessions list")
+    return RunState(Phase(row[0]), Ender(row[1]) if row[1] else None)
+
+
+def _move(connection: sqlite3.Connection, run: str, state: RunState) -> None:
+    connection.execute(
+        "UPDATE runs SET phase = ?, committer = ? WHERE id = ?", (state.phase, state.committer, run)
+    )
 
 
 def _insert(connection: sqlite3.Connection, event: Redacted) -> None:

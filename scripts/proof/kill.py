@@ -251,17 +251,21 @@ def _check_record(trial: Trial, home: Path) -> None:
         return
     answered = Counter((b["turn"], b["call_id"]) for b in bodies if b["type"] == "call_finished")
     intended = Counter((b["turn"], b["call_id"]) for b in bodies if b["type"] == "call_intended")
-    trial.intents, trial.unknown = intended.total(), (intended - answered).total()
+    trial.intents = intended.total()
+    trial.unknown = sum(b.get("error") == "interrupted" for b in bodies if "call_id" in b)
+    if left := intended - answered:
+        trial.problems.append(f"{left.total()} calls without an outcome after opening")
     shown = bridge(home, "sessions", "show", runs[0][0])
     if shown.returncode:
         trial.problems.append(f"sessions show: {shown.returncode} {shown.stderr}")
     if shown.stdout.count("it is unknown whether") != trial.unknown:
-        trial.problems.append(f"{trial.unknown} calls without outcome, shown: {shown.stdout}")
-    ended = bool(bodies) and bodies[-1]["type"] == "run_finished"
-    if trial.victim != "run" and not ended:
-        trial.problems.append("the run survived but its end is not recorded")
-    if not ended and "interrupted" not in shown.stdout:
+        trial.problems.append(f"{trial.unknown} calls nobody knows of, shown: {shown.stdout}")
+    if not bodies or bodies[-1]["type"] != "run_finished":
+        trial.problems.append("the end of the run is not recorded")
+    elif (bodies[-1]["status"] == "interrupted") != ("interrupted" in shown.stdout):
         trial.problems.append("a run that was killed is not shown as interrupted")
+    elif trial.victim != "run" and bodies[-1]["status"] == "interrupted":
+        trial.problems.append("the run survived but did not record its end")
 
 
 def work(kills: int, seed: int, spread: float) -> list[Trial]:

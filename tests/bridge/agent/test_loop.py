@@ -361,6 +361,6 @@ def test_a_code_seen_on_the_screen_is_in_no_record(tmp_path: Path) -> None:
     bench = Bench(tmp_path, [reply("Look.\n" + OBSERVE), reply("739 104 it is\n" + end)], phone)
     assert bench.run().output == "739104"
     assert "739104" in bench.last_message()
-    stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    stored = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert b"739104" not in stored and b"739 104" not in stored
     assert b"Wi-Fi" in stored

@@ -7,18 +7,37 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from bridge.conversation.events import Notice, RunFinished, RunStarted, RunStatus
+from bridge.conversation.events import (
+    CallFinished,
+    CallIntended,
+    Notice,
+    RunFinished,
+    RunStarted,
+    RunStatus,
+)
 from bridge.errors import RecordError
-from bridge.store.database import MIGRATIONS, open_database
+from bridge.store.database import open_database
 from bridge.store.journal import Recorder
-from bridge.store.transcripts import Transcripts, unanswered
+from bridge.store.run_state import Ender
+from bridge.store.sessions import find, listed
+from bridge.store.transcripts import Transcripts
+from device_tools.schema import RiskGroup
 
 STARTED = RunStarted("turn off Wi-Fi", "virtual", "demo", "demo-rules", "ctl-heredoc")
+CALL = CallIntended(1, "c1", "tap", RiskGroup.DIRECT, {"x": 1, "y": 2}, "call c1 tap")
+
+
+def outcome(call: CallIntended, exit_code: int = 0) -> CallFinished:
+    what = ("DONE" if exit_code == 0 else "UNKNOWN", exit_code, "", "ok", 1.0)
+    return CallFinished(call.turn, call.call_id, call.name, call.group, *what)
 
 
 def record_run(path: Path, run: str, session: str, *, finish: bool = True) -> None:
@@ -30,26 +49,6 @@ def record_run(path: Path, run: str, session: str, *, finish: bool = True) -> No
             recorder.record(RunFinished(RunStatus.DONE, 0, "done"))
 
 
-def test_lists_and_finds_runs_by_id_session_and_beginning(tmp_path: Path) -> None:
-    """Runs come newest first; an id, a session id and an unambiguous beginning find them."""
-    path = tmp_path / "bridge.db"
-    record_run(path, "r-1", "s-1")
-    record_run(path, "r-2", "s-2", finish=False)
-    with closing(Transcripts(path)) as transcripts:
-        assert [run.id for run in transcripts.runs()] == ["r-2", "r-1"]
-        assert [(run.status, run.exit_code) for run in transcripts.runs()] == [
-            ("running", None),
-            ("done", 0),
-        ]
-        assert [run.id for run in transcripts.find("s-1")] == ["r-1"]
-        assert [run.id for run in transcripts.find("r-2")] == ["r-2"]
-        for name in ("r-", "x", "%"):
-            with pytest.raises(RecordError):
-                transcripts.find(name)
-        types = [record["type"] for record in transcripts.events("r-1")]
-    assert types == ["run_started", "notice", "run_finished"]
-
-
 def test_a_run_has_one_terminal_result(tmp_path: Path) -> None:
     """The second terminal event is refused and changes nothing."""
     with closing(Transcripts(tmp_path / "bridge.db")) as transcripts:
@@ -58,8 +57,43 @@ def test_a_run_has_one_terminal_result(tmp_path: Path) -> None:
         recorder.record(RunFinished(RunStatus.DONE, 0, "done"))
         with pytest.raises(RecordError):
             recorder.record(RunFinished(RunStatus.FAILED, 1, "no"))
-        assert transcripts.runs()[0].status == "done"
+        assert find(transcripts.database, "r-1")[0].status == "done"
         assert len(list(transcripts.events("r-1"))) == 2
+
+
+def test_only_the_winner_of_the_claim_ends_a_run(tmp_path: Path) -> None:
+    """Once a cancel has claimed the end, the normal end is refused and no call may start, but
+    the outcome of the call under way is still taken; after the end nothing is."""
+    with closing(Transcripts(tmp_path / "bridge.db")) as transcripts:
+        recorder = Recorder(transcripts, "r-1", "s-1")
+        recorder.record(STARTED)
+        recorder.record(CALL)
+        canceller = Recorder(transcripts, "r-1", "s-1")
+        assert canceller.begin_commit(Ender.CANCEL)
+        assert not recorder.begin_commit(Ender.CANCEL)
+        for refused in (RunFinished(RunStatus.DONE, 0, "done"), replace(CALL, call_id="c2")):
+            with pytest.raises(RecordError):
+                recorder.record(refused)
+        recorder.record(outcome(CALL, 130))
+        canceller.record(RunFinished(RunStatus.CANCELLED, 130, "cancelled"))
+        with pytest.raises(RecordError, match="over"):
+            recorder.record(Notice(1, "late"))
+        types = [record["type"] for record in transcripts.events("r-1")]
+    assert types == ["run_started", "call_intended", "call_finished", "run_finished"]
+
+
+def test_a_call_under_way_at_the_end_gets_the_outcome_unknown(tmp_path: Path) -> None:
+    """A run that ends before a call has answered records that nobody knows whether it happened."""
+    shown: list[Mapping[str, Any]] = []
+    with closing(Transcripts(tmp_path / "bridge.db")) as transcripts:
+        recorder = Recorder(transcripts, "r-1", "s-1", [shown.append])
+        recorder.record(STARTED)
+        recorder.record(CALL)
+        recorder.record(RunFinished(RunStatus.FAILED, 1, "internal error"))
+        stored = list(transcripts.events("r-1"))
+    assert stored == shown
+    assert [record["type"] for record in stored][2:] == ["call_finished", "run_finished"]
+    assert (stored[2]["outcome"], stored[2]["exit_code"]) == ("UNKNOWN", 75)
 
 
 def test_events_cannot_be_changed(tmp_path: Path) -> None:
@@ -70,30 +104,9 @@ def test_events_cannot_be_changed(tmp_path: Path) -> None:
         connection.execute("UPDATE events SET body = '{}'")
 
 
-def test_refuses_a_newer_and_a_foreign_file(tmp_path: Path) -> None:
-    """A file of a newer program, or no database at all, is a clear error and stays as it is."""
-    newer = tmp_path / "newer.db"
-    with closing(sqlite3.connect(newer)) as connection:
-        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
-    foreign = tmp_path / "foreign.db"
-    foreign.write_bytes(b"this is no database, it is a text file\n" * 50)
-    before = foreign.read_bytes()
-    with pytest.raises(RecordError, match="newer version"):
-        open_database(newer)
-    with pytest.raises(RecordError, match="not a readable database"):
-        open_database(foreign)
-    assert foreign.read_bytes() == before
-
-
-def test_a_home_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
-    """A path below a file cannot become a folder: RecordError, not OSError."""
-    (tmp_path / "home").write_text("a file")
-    with pytest.raises(RecordError):
-        open_database(tmp_path / "home" / "bridge.db")
-
-
-def test_kill_9_leaves_intents_readable_as_unknown(tmp_path: Path) -> None:
-    """A writer killed between intent and outcome leaves both what it stored and the question."""
+def test_kill_9_leaves_calls_whose_outcome_is_unknown(tmp_path: Path) -> None:
+    """A writer killed between intent and outcome leaves what it stored; the next one who opens
+    the record adds that the outcome is unknown and the run was interrupted, once."""
     path = tmp_path / "bridge.db"
     code = (
         "import os, sys; from pathlib import Path\n"
@@ -104,11 +117,34 @@ def test_kill_9_leaves_intents_readable_as_unknown(tmp_path: Path) -> None:
         "recorder = Recorder(Transcripts(Path(sys.argv[1])), 'r-1', 's-1')\n"
         "recorder.record(RunStarted('t', 'd', 'p', 'm', 'ctl-heredoc'))\n"
         "recorder.record(CallIntended(1, 'c1', 'tap', RiskGroup.DIRECT, {'x': 1}, 'call'))\n"
+        "recorder.record(Notice(1, 'not synced by itself'))\n"
         "os.kill(os.getpid(), 9)\n"
     )
     ended = subprocess.run([sys.executable, "-c", code, str(path)], env={**os.environ}, check=False)
     assert ended.returncode == -signal.SIGKILL
+    for _ in range(2):
+        with closing(Transcripts(path)) as transcripts:
+            records = list(transcripts.events("r-1"))
+            (session,) = listed(transcripts.database)
+        assert [record["type"] for record in records] == [
+            "run_started", "call_intended", "notice", "call_finished", "run_finished",
+        ]  # fmt: skip
+        assert (records[3]["call_id"], records[3]["outcome"]) == ("c1", "UNKNOWN")
+        assert session.newest.status == "interrupted"
+
+
+def test_a_living_run_of_another_process_is_left_alone(tmp_path: Path) -> None:
+    """Opening the record beside a run that is going on does not end it."""
+    path = tmp_path / "bridge.db"
     with closing(Transcripts(path)) as transcripts:
-        records = list(transcripts.events("r-1"))
-    assert [record["type"] for record in records] == ["run_started", "call_intended"]
-    assert [record["call_id"] for record in unanswered(records)] == ["c1"]
+        recorder = Recorder(transcripts, "r-1", "s-1")
+        recorder.record(STARTED)
+        code = (
+            "import sys; from pathlib import Path\n"
+            "from bridge.store.transcripts import Transcripts\n"
+            "Transcripts(Path(sys.argv[1])).close()\n"
+        )
+        subprocess.run([sys.executable, "-c", code, str(path)], check=True)
+        recorder.record(RunFinished(RunStatus.DONE, 0, "done"))
+        assert find(transcripts.database, "r-1")[0].status == "done"
+    assert list((tmp_path / "live").iterdir()) == []
