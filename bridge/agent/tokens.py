@@ -20,10 +20,10 @@ def estimate(message: Message) -> int:
         case UserMessage(text, images):
             return _PER_MESSAGE + of_text(text) + _of_images(images)
         case AssistantMessage():
-            if message.items:
-                return _PER_MESSAGE + of_text(json.dumps(message.items, ensure_ascii=False))
             calls = sum(of_text(call.source) for call in message.calls)
-            return _PER_MESSAGE + of_text(message.text) + calls
+            # items stand for text and calls, or beside them: that is the wire's matter
+            items = of_text(json.dumps(message.items, ensure_ascii=False)) if message.items else 0
+            return _PER_MESSAGE + max(items, of_text(message.text) + calls)
         case ToolAnswers(answers, note):
             parts = sum(
                 _PER_MESSAGE + of_text(each.text) + _of_images(each.images) for each in answers
