@@ -21,7 +21,7 @@ from bridge.providers.wire import Peer
 
 _COMPLETED, _INCOMPLETE, _FAILED = "response.completed", "response.incomplete", "response.failed"
 _TERMINALS = (_COMPLETED, _INCOMPLETE, _FAILED)
-_CUT = {
+CUT = {
     "max_output_tokens": FinishReason.LENGTH,
     "content_filter": FinishReason.CONTENT_FILTER,
 }
@@ -105,7 +105,7 @@ class ResponsesAnswer:
             details = response.get("incomplete_details")
             why = word(details.get("reason")) if isinstance(details, dict) else ""
             raw = f"incomplete: {quote(why, self._peer.secret) or 'no reason'}"
-            return Finish(_CUT.get(why, FinishReason.UNKNOWN), raw)
+            return Finish(CUT.get(why, FinishReason.UNKNOWN), raw)
         if status != "completed" or kind != _COMPLETED:
             return Finish(FinishReason.UNKNOWN, raw)
         if odd := self._output.contradictions:
