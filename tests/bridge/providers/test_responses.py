@@ -27,8 +27,10 @@ from bridge.conversation.stream import (
 from bridge.cst.carriers import CARRIERS
 from bridge.errors import ProviderError
 from bridge.providers.endpoint import HttpLimits, Server
+from bridge.providers.opening import open_provider
 from bridge.providers.provider import HttpProvider
 from bridge.providers.responses import ResponsesWire
+from bridge.providers.settings import ProviderSettings, resolve
 from bridge.providers.wire import RequestOptions
 from device_tools.cancel import CancelScope
 from device_tools.schema import ToolSpec, arguments_schema
@@ -596,6 +598,21 @@ def test_another_api_behind_the_address_is_named() -> None:
     error = failure(chunk + DONE)
     assert "nothing of the Responses API" in error.message
     assert "--wire" in error.advice
+
+
+def test_the_wire_is_opened_by_its_name() -> None:
+    """The setting leads to this API, and what the server changed reaches the notices."""
+    notices: list[str] = []
+    changed = stream(message("hi"), input_transformations=[{"reason": "turn_boundary"}])
+    with ScriptedServer([answer(changed)]) as server:
+        chosen = resolve(ProviderSettings("custom", server.base_url, "m", wire="responses"))
+        with (
+            open_provider(chosen, None, CancelScope(), on_retry=notices.append) as model,
+            model.stream(PLAIN) as got,
+        ):
+            assert text_of(list(got)) == "hi"
+        assert server.requests[0].path == "/v1/responses"
+    assert "turn_boundary" in notices[0]
 
 
 def test_the_recorded_text_of_a_real_server() -> None:
