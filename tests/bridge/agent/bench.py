@@ -11,6 +11,7 @@ from typing import Any
 
 from bridge.agent.limits import RunLimits
 from bridge.agent.loop import AgentLoop
+from bridge.agent.ports import Provider
 from bridge.conversation.events import RunStarted
 from bridge.conversation.messages import ModelRequest, UserMessage
 from bridge.conversation.stream import Finish, FinishReason, StreamEvent, TextDelta, Usage
@@ -103,14 +104,15 @@ class Bench:
     prices: Prices | None = None
     images: Sequence[Image] = ()
 
-    def run(self) -> Any:
+    def run(self, server: Provider | None = None) -> Any:
+        """With ``server`` the replies come from there, not from the scripted model."""
         self.model = ScriptedModel(self.replies)
         with closing(Transcripts(self.folder / "bridge.db")) as transcripts:
             recorder = Recorder(transcripts, "r-1", "s-1", [lambda r: self.records.append(dict(r))])
             recorder.record(RunStarted("the task", "phone", "scripted", "m", self.mode))
             tools = Tools(self.phone, PHONE_TOOLS, self.policy, lambda text: None)
             self.loop = AgentLoop(
-                self.model,
+                server or self.model,
                 CARRIERS[self.mode],
                 tools,
                 recorder,
