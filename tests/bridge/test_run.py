@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from PIL import Image as Pictures
 
+from bridge.providers.profiles import PROVIDERS
 from tests.doubles.provider_server import (
     Answer,
     Delay,
@@ -244,6 +245,7 @@ def test_the_users_image_goes_with_the_task(home: Home, tmp_path: Path) -> None:
     text, image = server.requests[0].json["messages"][1]["content"]
     assert text["text"] == "do it"
     data = base64.b64decode(image["image_url"]["url"].partition("base64,")[2])
-    assert Pictures.open(io.BytesIO(data)).size == (1280, 640)
-    assert home.records()[0]["images"] == ["the user's image 1280x640"]
+    width, height = PROVIDERS["openai"].image.fit((3000, 1500))
+    assert width < 3000 and Pictures.open(io.BytesIO(data)).size == (width, height)
+    assert home.records()[0]["images"] == [f"the user's image {width}x{height}"]
     assert server.requests[0].json["max_completion_tokens"] == 8192
