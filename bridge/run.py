@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bridge.agent.limits import RunLimits
 from bridge.agent.loop import AgentLoop
 from bridge.agent.totals import Totals
 from bridge.agent.turn import Answer
@@ -25,6 +24,7 @@ from bridge.conversation.events import Notice, RunFinished, RunStarted, RunStatu
 from bridge.device import open_target
 from bridge.device_lock import hold_device
 from bridge.errors import ConfigurationError, LimitReached
+from bridge.plan import RunPlan, plan_run
 from bridge.policy import Approver, Policy, refuse_without_terminal
 from bridge.store.journal import Listener, Recorder
 from bridge.store.transcripts import Transcripts
@@ -44,7 +44,8 @@ RUNS = "runs"
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What the user asked for. ``allow`` None means every group that is switched on."""
+    """What the user asked for. ``allow`` None means every group that is switched on; ``images``
+    are files that go with the task."""
 
     task: str
     settings: Settings
@@ -52,6 +53,7 @@ class RunRequest:
     allow: frozenset[RiskGroup] | None = None
     deny: frozenset[RiskGroup] = frozenset()
     approve: Approver = refuse_without_terminal
+    images: tuple[Path, ...] = ()
     debug: bool = False
 
 
@@ -96,15 +98,19 @@ def execute(
 
     chosen = resolve(provider_settings(request.settings))
     key = key_of(chosen, os.environ)
+    plan = plan_run(request.settings, chosen, request.images)
     run, session = new_id("r"), new_id("s")
     folder = request.home / RUNS / run
     with closing(Transcripts(request.home / DATABASE)) as transcripts:
         recorder = Recorder(transcripts, run, session, listeners, [key.value] if key else [])
         device = request.settings.device or "(the only attached phone)"
+        notes = tuple(image.note for image in plan.images)
         recorder.record(
-            RunStarted(request.task, device, chosen.profile.name, chosen.model, chosen.protocol)
+            RunStarted(
+                request.task, device, chosen.profile.name, chosen.model, chosen.protocol, notes
+            )
         )
-        finished = _run_guarded(request, chosen, key, run, folder, cancel, recorder)
+        finished = _run_guarded(request, chosen, key, plan, folder, cancel, recorder)
         recorder.record(finished)
     return RunResult(run, session, folder, finished)
 
@@ -168,7 +174,7 @@ def _run_guarded(
     request: RunRequest,
     chosen: ResolvedProvider,
     key: Key | None,
-    run: str,
+    plan: RunPlan,
     folder: Path,
     cancel: CancelScope,
     recorder: Recorder,
@@ -176,7 +182,7 @@ def _run_guarded(
     progress = _Progress()
     try:
         with ExitStack() as stack:
-            _open_and_run(request, chosen, key, run, folder, cancel, recorder, stack, progress)
+            _open_and_run(request, chosen, key, plan, folder, cancel, recorder, stack, progress)
     except BridgeError as error:
         if progress.answer is None:
             return _ended_by(error, cancel, progress)
@@ -195,7 +201,7 @@ def _open_and_run(
     request: RunRequest,
     chosen: ResolvedProvider,
     key: Key | None,
-    run: str,
+    plan: RunPlan,
     folder: Path,
     cancel: CancelScope,
     recorder: Recorder,
@@ -215,8 +221,9 @@ def _open_and_run(
     clean = Redactor([key.value] if key else []).text
     model = stack.enter_context(open_provider(chosen, key, cancel, on_retry=note, clean=clean))
     target = stack.enter_context(open_target(settings.device, request.home, cancel, folder))
-    stack.enter_context(hold_device(request.home, target.serial, f"run {run}"))
-    phone = stack.enter_context(open_phone_tools(target.serial, target.address, cancel))
+    stack.enter_context(hold_device(request.home, target.serial, f"run {folder.name}"))
+    rule = chosen.profile.image
+    phone = stack.enter_context(open_phone_tools(target.serial, target.address, cancel, rule=rule))
     note(f"phone {target.serial}")
     policy = Policy(
         lambda: group_switches(request.home),
@@ -226,25 +233,11 @@ def _open_and_run(
         request.approve,
     )
     tools = Tools(phone, PHONE_TOOLS, policy, note)
-    limits = RunLimits(
-        turns=settings.max_turns,
-        tokens=settings.max_tokens,
-        cost=settings.max_cost,
-        output_tokens=settings.max_output_tokens,
-        context_tokens=_room(chosen, settings),
-    )
     carrier = CARRIERS[chosen.protocol]
     progress.loop = AgentLoop(
-        model, carrier, tools, recorder, _SystemClock(), cancel, limits, chosen.prices
+        model, carrier, tools, recorder, _SystemClock(), cancel, plan.limits, chosen.prices
     )
-    progress.answer = progress.loop.run(request.task)
-
-
-def _room(chosen: ResolvedProvider, settings: Settings) -> int | None:
-    """Tokens of the context window that are left for the request."""
-    if chosen.context_window is None:
-        return None
-    return max(1, chosen.context_window - settings.max_output_tokens)
+    progress.answer = progress.loop.run(request.task, plan.images)
 
 
 def _answered(progress: _Progress) -> RunFinished:

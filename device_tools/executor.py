@@ -34,13 +34,13 @@ from device_tools.freshness import (
 )
 from device_tools.hierarchy import Bounds
 from device_tools.observation import (
-    MAX_SIDE,
     Observation,
     Observer,
     Tree,
     as_json,
     as_text,
 )
+from device_tools.pictures import DEFAULT_RULE, PictureRule
 from device_tools.result import ToolResult, done, failed
 from device_tools.schema import Effect, ValidCall
 from device_tools.ui_server import UiServer
@@ -57,7 +57,7 @@ def open_phone_tools(
     cancel: CancelScope,
     *,
     default_space: Space = "screenshot",
-    max_side: int = MAX_SIDE,
+    rule: PictureRule = DEFAULT_RULE,
 ) -> Iterator[PhoneTools]:
     """The tools of one phone with its UI server running; what was started is stopped at the end.
 
@@ -68,7 +68,7 @@ def open_phone_tools(
     ui = UiServer(phone)
     try:
         ui.start()
-        yield PhoneTools(phone, ui, default_space=default_space, max_side=max_side)
+        yield PhoneTools(phone, ui, default_space=default_space, rule=rule)
     finally:
         ui.close()
 
@@ -82,14 +82,14 @@ class PhoneTools:
         ui: UiServer,
         *,
         default_space: Space = "screenshot",
-        max_side: int = MAX_SIDE,
+        rule: PictureRule = DEFAULT_RULE,
     ) -> None:
         self.phone = phone
         self.latest: Observation | None = None
         self._ui = ui
         self._default_space: Space = default_space
         self._focus = FocusReader(phone)
-        self._observer = Observer(ui, self._focus, max_side=max_side)
+        self._observer = Observer(ui, self._focus, rule=rule)
         self._turn: Observation | None = None
         self._in_turn = False
         self._table: Mapping[str, _Handler] = {

@@ -16,12 +16,12 @@ from device_tools.elements import Element, pick_elements, render
 from device_tools.errors import ScreenUnreadable
 from device_tools.focus import Focus, FocusReader
 from device_tools.hierarchy import Bounds, Hierarchy, parse_hierarchy
+from device_tools.pictures import DEFAULT_RULE, JPEG_QUALITY, PictureRule
 from device_tools.result import Image
-from device_tools.screenshot import JPEG_QUALITY, prepare_picture
+from device_tools.screenshot import prepare_picture
 from device_tools.ui_server import UiServer
 from device_tools.windows import extent, keyboard_shown
 
-MAX_SIDE = 1280
 _DUMPS = 3
 _DUMP_PAUSE = 0.2
 
@@ -78,10 +78,12 @@ class Observation:
 class Observer:
     """Reads one phone's screen; numbers its observations."""
 
-    def __init__(self, ui: UiServer, focus: FocusReader, *, max_side: int = MAX_SIDE) -> None:
+    def __init__(
+        self, ui: UiServer, focus: FocusReader, *, rule: PictureRule = DEFAULT_RULE
+    ) -> None:
         self._ui = ui
         self._focus = focus
-        self._max_side = max_side
+        self._rule = rule
         self._numbers = itertools.count(1)
 
     def observe(self, *, screenshot: bool = True) -> Observation:
@@ -139,9 +141,7 @@ class Observer:
         except binascii.Error:
             raw = b""
         facts = info.result()
-        return prepare_picture(
-            raw, _display_size(facts), self._max_side, screen_on=_screen_on(facts)
-        )
+        return prepare_picture(raw, _display_size(facts), self._rule, screen_on=_screen_on(facts))
 
     def _assemble(
         self, tree: Tree, image: Image | None, note: str, facts: dict[str, Any], focus: Focus

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -40,7 +41,8 @@ def run(
     protocol: Annotated[
         str | None,
         typer.Option(
-            help="How calls travel: ctl-heredoc (default), ctl, native-eos, native-inc, xml."
+            help="How calls travel: ctl-heredoc, ctl, native-eos, native-inc or xml; "
+            "without it the provider's default, mostly ctl-heredoc."
         ),
     ] = None,
     wire: Annotated[
@@ -69,6 +71,10 @@ def run(
     ] = None,
     max_cost: Annotated[
         float | None, typer.Option(help="Ceiling on the cost of the run, in US dollars.")
+    ] = None,
+    image: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="A picture that goes with the task; may be repeated."),
     ] = None,
     allow: Groups = None,
     deny: Groups = None,
@@ -99,6 +105,7 @@ def run(
         parse_groups(allow, "--allow") if allow else None,
         parse_groups(deny or [], "--deny"),
         ask_on_terminal,
+        tuple(image or ()),
         DEBUG.get(),
     )
     cancel = CancelScope()

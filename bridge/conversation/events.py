@@ -27,11 +27,14 @@ class RunStatus(StrEnum):
 
 @dataclass(frozen=True)
 class RunStarted:
+    """``images`` are the notes of the user's own pictures."""
+
     task: str
     device: str
     provider: str
     model: str
     protocol: str
+    images: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

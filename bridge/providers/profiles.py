@@ -12,20 +12,12 @@ from bridge.providers.chat_quirks import (
     STRICT,
     ChatQuirks,
 )
+from device_tools.pictures import DEFAULT_RULE, PictureRule
 
 CHAT = "chat"
 RESPONSES = "responses"
 ANTHROPIC = "anthropic"
 WIRES = (CHAT, RESPONSES, ANTHROPIC)
-
-
-@dataclass(frozen=True)
-class ImageRule:
-    """What the server's models see of a picture: more is made smaller there, or paid for nothing.
-    ``longest_side`` in pixels; ``pixels`` of the whole area, None = any number."""
-
-    longest_side: int = 1280
-    pixels: int | None = None
 
 
 @dataclass(frozen=True)
@@ -36,6 +28,7 @@ class ProviderProfile:
     ``key_variables``: where its key is looked for, the first that is set counts. ``wire`` is how
     new configurations talk to it; ``carrier`` how calls travel where nothing else is set.
     ``context_window`` in tokens, for models the catalogue does not have; None = unknown.
+    ``image``: what its models see of a picture.
 
     ``quirks`` of its Chat Completions are always on. ``stop_with_calls``: known to end whole
     native calls with ``stop``, so the user may choose to accept that.
@@ -50,7 +43,7 @@ class ProviderProfile:
     carrier: str = "ctl-heredoc"
     max_tokens_field: str = "max_tokens"
     context_window: int | None = None
-    image: ImageRule = ImageRule()
+    image: PictureRule = DEFAULT_RULE
     stop_with_calls: bool = False
     quirks: ChatQuirks = STRICT
 
@@ -67,7 +60,7 @@ _CLOUD = (
         max_tokens_field="max_completion_tokens",
         context_window=128_000,
         # 1536 patches of 32 x 32, or 2048 x 768 in tiles: the same area
-        image=ImageRule(2048, 1_572_864),
+        image=PictureRule(2048, 1_572_864),
     ),
     ProviderProfile(
         "anthropic",
@@ -76,7 +69,7 @@ _CLOUD = (
         ("ANTHROPIC_API_KEY",),
         wire=ANTHROPIC,
         context_window=200_000,
-        image=ImageRule(1568, 1_150_000),
+        image=PictureRule(1568, 1_150_000),
     ),
     ProviderProfile(
         "openrouter",
@@ -101,7 +94,7 @@ _CLOUD = (
         "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
         ("DASHSCOPE_API_KEY",),
         context_window=131_072,
-        image=ImageRule(1536, 1_003_520),
+        image=PictureRule(1536, 1_003_520),
     ),
     ProviderProfile(
         "glm",
@@ -130,7 +123,7 @@ _CLOUD = (
         "https://generativelanguage.googleapis.com/v1beta/openai",
         ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
         context_window=200_000,
-        image=ImageRule(1536),
+        image=PictureRule(1536),
         stop_with_calls=True,
         quirks=ChatQuirks(echo_fields=(EXTRA_CONTENT,)),
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import json
 import os
 import signal
@@ -14,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image as Pictures
 
+from bridge.providers.profiles import PROVIDERS
 from tests.doubles.provider_server import (
     Answer,
     Delay,
@@ -213,3 +217,35 @@ def test_two_runs_at_once_do_not_disturb_each_other(home: Home) -> None:
     states = home.states()
     assert sorted(state["airplane"] for state in states) == [False, True]
     assert len(states) == 2
+
+
+def test_ceilings_and_contract_end_a_run_in_a_named_state(home: Home) -> None:
+    """The token ceiling ends with 5 and the totals, three unreadable replies with their name."""
+    bad = chat_answer("call c2 press_key\narg key home\n")
+    with ScriptedServer([chat_answer(OBSERVE, usage=(90, 20))]) as server:
+        ran = home.bridge(*server_run(server), "--max-tokens", "100")
+    assert ran.returncode == 5, ran.stderr
+    assert "--max-tokens" in ran.stderr
+    ended = home.records()[-1]
+    assert (ended["status"], ended["error"]) == ("limit", "LimitReached")
+    assert (ended["totals"]["input_tokens"], ended["totals"]["output_tokens"]) == (90, 20)
+    with ScriptedServer([bad] * 4) as server:
+        ran = home.bridge(*server_run(server), "--json")
+    assert ran.returncode == 1
+    ended = json.loads(ran.stdout.splitlines()[-2])
+    assert (ended["type"], ended["error"]) == ("run_finished", "ContractBroken")
+
+
+def test_the_users_image_goes_with_the_task(home: Home, tmp_path: Path) -> None:
+    """It is in the first request beside the task, small; the record has its note only."""
+    Pictures.new("RGB", (3000, 1500)).save(tmp_path / "receipt.png")
+    with ScriptedServer([chat_answer(FINISH)]) as server:
+        ran = home.bridge(*server_run(server), "--image", str(tmp_path / "receipt.png"))
+    assert ran.returncode == 0, ran.stderr
+    text, image = server.requests[0].json["messages"][1]["content"]
+    assert text["text"] == "do it"
+    data = base64.b64decode(image["image_url"]["url"].partition("base64,")[2])
+    width, height = PROVIDERS["openai"].image.fit((3000, 1500))
+    assert width < 3000 and Pictures.open(io.BytesIO(data)).size == (width, height)
+    assert home.records()[0]["images"] == [f"the user's image {width}x{height}"]
+    assert server.requests[0].json["max_completion_tokens"] == 8192

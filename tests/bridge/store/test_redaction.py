@@ -6,7 +6,16 @@ import json
 
 import pytest
 
-from bridge.conversation.events import AssistantText, CallFinished, CallIntended, RunEvent
+from bridge.conversation.events import (
+    AssistantText,
+    CallFinished,
+    CallIntended,
+    HostedToolEnded,
+    HostedToolStarted,
+    ReasoningText,
+    ResponseFinished,
+    RunEvent,
+)
 from bridge.store.redaction import Redacted, Redactor
 from device_tools.schema import RiskGroup
 
@@ -71,3 +80,19 @@ def test_the_providers_key_is_known_from_the_start() -> None:
     redactor = Redactor(["plain-key-9988776655"])
     text = stored(redactor, AssistantText(1, "your key is plain-key-9988776655, thanks"))
     assert "9988776655" not in text and "thanks" in text
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        ReasoningText(2, "I type 482913 now", summary=False),
+        HostedToolStarted(2, "w1", "search for 482913"),
+        HostedToolEnded(2, "482913", "web_search", failed=False),
+        ResponseFinished(2, "stop", "It is 482913.", 1, 2, 3.0),
+    ],
+)
+def test_every_text_of_a_response_passes_the_patterns(event: RunEvent) -> None:
+    """Reasoning, hosted tools and the final text lose a known code like any other event."""
+    redactor = Redactor()
+    redactor.text("Your verification code is 482913")
+    assert "482913" not in stored(redactor, event)

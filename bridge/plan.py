@@ -1,0 +1,49 @@
+"""What is settled before a run starts, beside the provider: its limits and the user's pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bridge.agent.limits import RunLimits
+from bridge.images import user_images
+
+if TYPE_CHECKING:
+    from bridge.config import Settings
+    from bridge.providers.settings import ResolvedProvider
+    from device_tools.result import Image
+
+UNKNOWN_CONTEXT_WINDOW = 128_000
+"""Tokens; assumed where nobody told the window of the model."""
+_REPLY_SHARE = 4
+"""A reply may use one part in so many of a known window."""
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """``images`` go with the task."""
+
+    limits: RunLimits
+    images: tuple[Image, ...] = ()
+
+
+def plan_run(settings: Settings, chosen: ResolvedProvider, images: Sequence[Path]) -> RunPlan:
+    """Nothing is opened, sent or started.
+
+    Raises:
+        ConfigurationError: a picture cannot be used, or they are too large.
+    """
+    window = chosen.context_window
+    output_tokens = settings.max_output_tokens
+    if window is not None:
+        output_tokens = min(output_tokens, max(1, window // _REPLY_SHARE))
+    limits = RunLimits(
+        turns=settings.max_turns,
+        tokens=settings.max_tokens,
+        cost=settings.max_cost,
+        output_tokens=output_tokens,
+        context_tokens=(window or UNKNOWN_CONTEXT_WINDOW) - output_tokens,
+    )
+    return RunPlan(limits, user_images(images, chosen.profile.image))
