@@ -62,7 +62,7 @@ _CLOUD = (
         "https://api.openai.com/v1",
         ("OPENAI_API_KEY",),
         "gpt-5-mini",
-        wire=CHAT,
+        wire=RESPONSES,
         # its newer models refuse max_tokens
         max_tokens_field="max_completion_tokens",
         context_window=128_000,

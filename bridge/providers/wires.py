@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bridge.errors import ConfigurationError
-from bridge.providers.profiles import ANTHROPIC, CHAT, WIRES, ProviderProfile
+from bridge.providers.profiles import ANTHROPIC, CHAT, RESPONSES, WIRES, ProviderProfile
 from bridge.providers.wire import Wire
 
 
@@ -22,6 +22,10 @@ def open_wire(
         from bridge.providers.chat_completions import ChatWire
 
         return ChatWire(replace(profile.quirks, stop_with_calls=stop_with_calls), note)
+    if name == RESPONSES:
+        from bridge.providers.responses import ResponsesWire
+
+        return ResponsesWire(note)
     if name == ANTHROPIC:
         from bridge.providers.anthropic import AnthropicWire
 

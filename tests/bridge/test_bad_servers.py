@@ -23,6 +23,7 @@ from tests.doubles.provider_server import (
     HangUp,
     ScriptedServer,
     Step,
+    chat_answer,
     chat_chunk,
     cut,
     event,
@@ -39,11 +40,11 @@ class Place:
 
     home: Path
 
-    def run(self, *argv: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *argv: str, **environment: str) -> subprocess.CompletedProcess[str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("BRIDGE_")}
         return subprocess.run(
             [sys.executable, "-m", "bridge", "run", "--device", "p", *argv, "do it"],
-            env={**kept, "BRIDGE_HOME": str(self.home), "BRIDGE_API_KEY": KEY},
+            env={**kept, "BRIDGE_HOME": str(self.home), "BRIDGE_API_KEY": KEY, **environment},
             capture_output=True,
             text=True,
             check=False,
@@ -180,6 +181,8 @@ def test_a_certificate_nobody_signed_is_one_clear_line(place: Place, tmp_path: P
     )  # fmt: skip
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
-    with ScriptedServer([], tls=context) as server:
-        ran = place.run("--provider", "custom", "--base-url", server.base_url, "--model", "m")
-    checked(place, ran, "no trusted TLS connection", "SSL_CERT_FILE")
+    with ScriptedServer([chat_answer("It is done.")], tls=context) as server:
+        named = ("--provider", "custom", "--base-url", server.base_url, "--model", "m")
+        checked(place, place.run(*named), "no trusted TLS connection", "SSL_CERT_FILE")
+        trusted = place.run(*named, SSL_CERT_FILE=str(certificate))
+    assert (trusted.returncode, trusted.stdout) == (0, "It is done.\n"), trusted.stderr

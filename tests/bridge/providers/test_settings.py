@@ -38,8 +38,8 @@ def test_wrong_settings_are_named(settings: ProviderSettings, words: str) -> Non
 @pytest.mark.parametrize(
     ("settings", "wire"),
     [
-        (ProviderSettings("openai"), "chat"),
-        (ProviderSettings("openai", "https://api.openai.com/v1/"), "chat"),
+        (ProviderSettings("openai"), "responses"),
+        (ProviderSettings("openai", "https://api.openai.com/v1/"), "responses"),
         (ProviderSettings("openai", "https://elsewhere.test/v1"), "chat"),
         (ProviderSettings("openai", wire="chat"), "chat"),
         (ProviderSettings("custom", "https://h/v1", "m"), "chat"),
