@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 import struct
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
@@ -110,8 +112,11 @@ def cut(stream: bytes, size: int) -> list[Step]:
 
 @dataclass
 class ScriptedServer:
+    """``tls`` makes it an https server."""
+
     answers: Iterable[Answer]
     requests: list[Request] = field(default_factory=list)
+    tls: ssl.SSLContext | None = None
 
     def __enter__(self) -> ScriptedServer:
         self._answers = iter(self.answers)
@@ -141,7 +146,7 @@ class ScriptedServer:
 
     @property
     def base_url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
+        return f"http{'s' if self.tls else ''}://127.0.0.1:{self.port}/v1"
 
     def _accept(self) -> None:
         while not self._stopped.is_set():
@@ -153,7 +158,11 @@ class ScriptedServer:
             self._threads.append(thread)
             thread.start()
 
-    def _serve(self, connection: socket.socket) -> None:
+    def _serve(self, raw: socket.socket) -> None:
+        with raw, suppress(OSError):
+            self._serve_on(raw if self.tls is None else self.tls.wrap_socket(raw, server_side=True))
+
+    def _serve_on(self, connection: socket.socket) -> None:
         with connection:
             try:
                 request = _read_request(connection)

@@ -6,6 +6,8 @@ import pytest
 
 from bridge.conversation.messages import ModelRequest, UserMessage
 from bridge.conversation.stream import Finish, FinishReason, TextDelta
+from bridge.errors import ProviderError
+from bridge.providers.endpoint import HttpLimits
 from bridge.providers.keys import Key
 from bridge.providers.opening import open_provider
 from bridge.providers.settings import ProviderSettings, resolve
@@ -109,3 +111,56 @@ def test_thinking_off_takes_overrides_out_of_the_custom_body(
     assert request.headers["x-title"] == "t"
     assert request.headers["authorization"] == "Bearer k"
     assert [("not known to reason" in each) for each in notices] == [True] * (thinking == "low")
+
+
+def test_a_proxy_from_the_environment_leads_to_other_machines(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The request for another host goes to HTTP_PROXY, with its whole address; NO_PROXY counts."""
+    chosen = resolve(ProviderSettings("custom", "http://no-such-host.invalid/v1", "m"))
+    with ScriptedServer([chat_answer("hi")]) as proxy:
+        monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{proxy.port}")
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        with (
+            open_provider(chosen, None, CancelScope()) as provider,
+            provider.stream(REQUEST) as events,
+        ):
+            *_, finish = events
+        assert finish == Finish(FinishReason.STOP, "stop")
+        assert [each.path for each in proxy.requests] == [
+            "http://no-such-host.invalid/v1/chat/completions"
+        ]
+        monkeypatch.setenv("NO_PROXY", "no-such-host.invalid")
+        with (
+            open_provider(chosen, None, CancelScope(), limits=HttpLimits(attempts=1)) as provider,
+            pytest.raises(ProviderError, match="cannot be resolved"),
+            provider.stream(REQUEST),
+        ):
+            pass
+        assert len(proxy.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("wire", "path"),
+    [
+        ("chat", "/v1/chat/completions"),
+        ("responses", "/v1/responses"),
+        ("anthropic", "/v1/messages"),
+    ],
+)
+def test_every_wire_is_opened_by_its_name(wire: str, path: str) -> None:
+    """The request goes to the wire's own path with the key in the wire's own header."""
+    busy = Answer([b"no"], 400, "text/plain")
+    with ScriptedServer([busy]) as server:
+        chosen = resolve(ProviderSettings("custom", server.base_url, "m", wire=wire))
+        with (
+            open_provider(chosen, Key("k-1", "X"), CancelScope()) as provider,
+            pytest.raises(ProviderError),
+            provider.stream(REQUEST),
+        ):
+            pass
+        [request] = server.requests
+    assert request.path == path
+    assert "k-1" in request.headers.get("authorization", "") + request.headers.get("x-api-key", "")
+    assert request.json["model"] == "m"
+    assert request.json["stream"] is True

@@ -1,0 +1,188 @@
+"""What a server can get wrong, end to end: ``bridge run`` says it in one line."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import sqlite3
+import ssl
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from device_tools.virtual import launcher
+from tests.doubles.provider_server import (
+    Answer,
+    HangUp,
+    ScriptedServer,
+    Step,
+    chat_answer,
+    chat_chunk,
+    cut,
+    event,
+)
+
+KEY = "sk-wrongkey0123456789abcdef"
+SAID = chat_chunk({"content": "I look.\n"})
+ZIPPED = (("Content-Encoding", "gzip"),)
+
+
+@dataclass
+class Place:
+    """A home folder with a running virtual phone in it."""
+
+    home: Path
+
+    def run(self, *argv: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("BRIDGE_")}
+        return subprocess.run(
+            [sys.executable, "-m", "bridge", "run", "--device", "p", *argv, "do it"],
+            env={**kept, "BRIDGE_HOME": str(self.home), "BRIDGE_API_KEY": KEY, **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=100,
+        )
+
+    def last_events(self) -> list[tuple[str, str]]:
+        """Type and body of the events of the newest run, from a database that is whole."""
+        with closing(sqlite3.connect(self.home / "bridge.db")) as database:
+            assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+            [run] = database.execute("SELECT run FROM events ORDER BY seq DESC LIMIT 1").fetchone()
+            return list(
+                database.execute("SELECT type, body FROM events WHERE run = ? ORDER BY seq", [run])
+            )
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    home = tmp_path_factory.mktemp("bad") / "home"
+    with launcher.start(home / "virtual" / "p", name="p"):
+        yield Place(home)
+
+
+def checked(place: Place, ran: subprocess.CompletedProcess[str], words: str, advice: str) -> None:
+    """Exit code 4, one line what happened, one what to do, and the record tells the same."""
+    assert ran.returncode == 4, ran.stderr
+    assert ran.stdout == ""
+    message, *rest = ran.stderr.splitlines()
+    assert message.startswith("error: ")
+    assert words in message
+    assert len(message) < 500
+    assert len(rest) <= 1
+    assert advice in "".join(rest)
+    events = place.last_events()
+    assert events[0][0] == "run_started"
+    kind, body = events[-1]
+    assert kind == "run_finished"
+    finished = json.loads(body)
+    assert finished["exit_code"] == 4
+    assert finished["error"] == "ProviderError"
+    assert KEY not in ran.stderr + "".join(body for _, body in events)
+
+
+def refused(status: int, said: object, kind: str = "application/json") -> Answer:
+    body = said if isinstance(said, bytes) else json.dumps(said).encode()
+    return Answer([body], status, kind)
+
+
+def streamed(*steps: Step, **more: object) -> Answer:
+    return Answer([SAID, *steps], **more)  # type: ignore[arg-type]
+
+
+CASES: dict[str, tuple[Callable[[], Answer], str, str]] = {
+    "wrong key": (
+        lambda: refused(401, {"error": {"message": f"Incorrect API key provided: {KEY}"}}),
+        "401: Incorrect API key provided: [key]",
+        "check the key in BRIDGE_API_KEY",
+    ),
+    "wrong path": (lambda: refused(404, b"<html>no</html>", "text/html"), "404", "--base-url"),
+    "wrong model": (
+        lambda: refused(404, {"error": {"message": "The model `m` does not exist"}}),
+        "The model `m` does not exist",
+        "--model",
+    ),
+    "page instead of JSON": (
+        lambda: refused(200, b"<!doctype html><title>Sign in</title>", "text/html"),
+        "answered with a web page",
+        "--base-url",
+    ),
+    "error with 200": (
+        lambda: refused(200, {"error": {"message": "no such lora"}}),
+        "reported an error: no such lora",
+        "",
+    ),
+    "error object in the stream": (
+        lambda: streamed(event({"error": {"message": "overloaded", "code": 502}})),
+        "broke off with an error: overloaded",
+        "try again",
+    ),
+    "endless line": (
+        lambda: streamed(*[b"data: " + b"x" * 65536] + [b"x" * 65536] * 200),
+        "line of the event stream is longer than",
+        "--record",
+    ),
+    "event of 10 MB": (
+        lambda: streamed(*cut(event({"choices": [], "x": "y" * 10_000_000}), 1_000_000)),
+        "longer than",
+        "",
+    ),
+    "gzip bomb": (
+        lambda: Answer(cut(gzip.compress(b": " + b"\n: " * 30_000_000), 100_000), headers=ZIPPED),
+        "more than 33554432 bytes",
+        "",
+    ),
+    "end without evidence": (lambda: streamed(), "without saying it was done", "try again"),
+    "hang-up": (lambda: streamed(HangUp()), "broke off the connection", "try again"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_bad_answer_is_one_clear_line(place: Place, case: str) -> None:
+    """Whatever the server sends instead of an answer, the run ends with 4 and says so."""
+    answer, words, advice = CASES[case]
+    with ScriptedServer([answer()]) as server:
+        ran = place.run("--provider", "custom", "--base-url", server.base_url, "--model", "m")
+    checked(place, ran, words, advice)
+
+
+@pytest.mark.parametrize(
+    ("url", "words", "advice"),
+    [
+        ("http://127.0.0.1:9/v1", "no connection to 127.0.0.1:9: Connection refused", "--base-url"),
+        ("http://no-such-host.invalid/v1", "name of no-such-host.invalid cannot be res", "network"),
+    ],
+)
+def test_a_wrong_address_is_one_clear_line(place: Place, url: str, words: str, advice: str) -> None:
+    """Nobody listens there, or nobody is called so."""
+    checked(
+        place, place.run("--provider", "custom", "--base-url", url, "--model", "m"), words, advice
+    )
+
+
+def test_a_certificate_nobody_signed_is_one_clear_line(place: Place, tmp_path: Path) -> None:
+    """TLS is never switched off: the user is told how to trust a private authority."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl makes the certificate of this test")
+    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+         "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1", "-addext",
+         "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate],
+        check=True,
+        capture_output=True,
+    )  # fmt: skip
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    with ScriptedServer([chat_answer("It is done.")], tls=context) as server:
+        named = ("--provider", "custom", "--base-url", server.base_url, "--model", "m")
+        checked(place, place.run(*named), "no trusted TLS connection", "SSL_CERT_FILE")
+        trusted = place.run(*named, SSL_CERT_FILE=str(certificate))
+    assert (trusted.returncode, trusted.stdout) == (0, "It is done.\n"), trusted.stderr
