@@ -20,6 +20,7 @@ from bridge.providers.responses_items import (
     Items,
     describe,
     text_parts,
+    word,
 )
 from bridge.providers.responses_text import Reasoning, Texts
 
@@ -92,6 +93,8 @@ class Output:
             for number, raw in enumerate(output):
                 events += self._item_done({"item": raw, "output_index": number})
             return events
+        for raw in output:
+            self._check_offered(word(raw.get("type")))
         if output:
             events += self._settle_text([raw for raw in output if raw.get("type") == MESSAGE])
         for item in self._items.all:
@@ -112,14 +115,17 @@ class Output:
         return self._begin(item)
 
     def _begin(self, item: Item) -> list[StreamEvent]:
+        self._check_offered(item.kind)
         if item.kind == CALL and self._native:
             return calls.begin(item)
-        if item.kind == CALL or item.kind in _NEVER_OFFERED:
-            self._contradict(f"{item.kind} though none was offered")
-        elif item.kind == HOSTED_SEARCH and not item.begun:
+        if item.kind == HOSTED_SEARCH and not item.begun:
             item.begun = True
             return [HostedTool(item.key, "web_search")]
         return []
+
+    def _check_offered(self, kind: str) -> None:
+        if kind in _NEVER_OFFERED or (kind == CALL and not self._native):
+            self._contradict(f"{kind} though none was offered")
 
     def _item_done(self, event: Event) -> list[StreamEvent]:
         item = self._items.end(event)

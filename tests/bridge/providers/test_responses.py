@@ -455,7 +455,7 @@ def test_arguments_without_a_call_never_run(mode: str) -> None:
 
 
 def test_calls_that_nobody_offered_are_a_contradiction() -> None:
-    """With a text carrier function calls, and ever kinds we never offer, are no clean end."""
+    """With a text carrier function calls, and kinds we never offer, are no clean end."""
     got = read(stream(message("hi"), call("c1", "tap", '{"x": 1}')), request=PLAIN)
     assert calls_of(got) == []
     assert finish_of(got).reason is FinishReason.UNKNOWN
@@ -467,6 +467,9 @@ def test_calls_that_nobody_offered_are_a_contradiction() -> None:
         if "arguments" not in e["type"]
     ]
     assert "custom_tool_call" in finish_of(read(odd)).raw
+    late = read(stream(message("hi"), output=[message("hi").item, {"type": "shell_call"}]))
+    assert "shell_call" in finish_of(late).raw
+    assert items_of(late) == []
 
 
 def test_text_that_differs_from_its_deltas_is_no_clean_end() -> None:
