@@ -116,7 +116,7 @@ def test_items_of_a_whole_reply_are_replayed_and_stay_in_memory(mode: str, tmp_p
     bench = Bench(tmp_path, replies, mode=mode)
     bench.run()
     assert replayed(bench).items == (ITEM,)
-    stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    stored = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert b"c2lnbmVk" not in stored and b"secret thought" not in stored
 
 

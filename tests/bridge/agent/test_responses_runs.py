@@ -164,7 +164,7 @@ def test_opaque_items_never_reach_the_record(mode: str, tmp_path: Path) -> None:
     bench.run()
     assert ENCRYPTED in json.dumps(bench.requests[1])
     assert ENCRYPTED not in json.dumps(bench.records)
-    for file in tmp_path.iterdir():
+    for file in filter(Path.is_file, tmp_path.rglob("*")):
         assert ENCRYPTED.encode() not in file.read_bytes()
     assert "I think." in json.dumps(bench.records)
 
