@@ -3,44 +3,36 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
 
 import pytest
 
-from bridge.conversation.frames import CallReady, CallRefused
-from bridge.conversation.messages import ModelRequest, UserMessage
 from bridge.conversation.stream import (
     CallClosed,
     CallDelta,
-    Citation,
     Finish,
     FinishReason,
-    HostedTool,
     OpaqueItem,
     ReasoningDelta,
-    StreamEvent,
     TextDelta,
     Usage,
 )
-from bridge.cst.carriers import CARRIERS
-from bridge.errors import ProviderError
-from bridge.providers.anthropic import AnthropicWire
-from bridge.providers.endpoint import HttpLimits, Server
-from bridge.providers.provider import HttpProvider
-from bridge.providers.wire import RequestOptions
-from device_tools.cancel import CancelScope
-from device_tools.catalog import PHONE_TOOLS
+from tests.bridge.providers.anthropic_reading import (
+    KEY,
+    PIECE,
+    SIGNATURE,
+    failure,
+    finish_of,
+    items_of,
+    judged,
+    read,
+)
 from tests.doubles.anthropic_stream import (
     STOP,
-    Block,
     begin,
     delta,
     end,
     message,
     named,
-    pieces,
     reason,
     start,
     text,
@@ -48,58 +40,8 @@ from tests.doubles.anthropic_stream import (
     tool,
     whole,
 )
-from tests.doubles.provider_server import Answer, HangUp, ScriptedServer, Step, cut
+from tests.doubles.provider_server import HangUp, cut
 from tests.shared_data import shared_data
-
-KEY = "sk-ant-verysecretkey"
-TEXT = ModelRequest("be brief", (UserMessage("hello"),))
-NATIVE = replace(TEXT, tools=PHONE_TOOLS)
-OPTIONS = RequestOptions("claude-test")
-LIMITS = HttpLimits(attempts=1, connect=2.0, first_byte=5.0, idle=5.0)
-PIECE = {"type": "input_json_delta", "partial_json": "{"}
-SIGNATURE = "EqQBCgIYAhIM+/=é" * 9
-
-
-def read(
-    *steps: Step, request: ModelRequest = NATIVE, options: RequestOptions = OPTIONS
-) -> list[StreamEvent]:
-    with ScriptedServer([Answer(steps)]) as server:
-        address = Server(server.base_url, KEY)
-        provider = HttpProvider(
-            "test", AnthropicWire(), options, address, CancelScope(), limits=LIMITS
-        )
-        with provider.stream(request) as events:
-            return list(events)
-
-
-def failure(*steps: Step) -> ProviderError:
-    with pytest.raises(ProviderError) as caught:
-        read(*steps)
-    assert KEY not in str(caught.value) + caught.value.advice
-    return caught.value
-
-
-def finish_of(events: Sequence[StreamEvent]) -> Finish:
-    assert isinstance(events[-1], Finish)
-    return events[-1]
-
-
-def items_of(events: Sequence[StreamEvent]) -> list[Any]:
-    return [event.item for event in events if isinstance(event, OpaqueItem)]
-
-
-def judged(events: Sequence[StreamEvent], mode: str = "native-eos") -> list[str]:
-    """What the carrier lets run or refuses, in order."""
-    reader = CARRIERS[mode].reader(PHONE_TOOLS, None)
-    frames = [frame for event in events[:-1] for frame in reader.feed(event)]
-    frames += reader.close(finish_of(events))
-    said = []
-    for frame in frames:
-        if isinstance(frame, CallReady):
-            said.append(f"{frame.call.name} {dict(frame.call.arguments)}")
-        elif isinstance(frame, CallRefused):
-            said.append(f"{frame.call.name} {frame.error}")
-    return said
 
 
 @pytest.mark.parametrize("size", [1, 7, 1 << 20])
@@ -145,21 +87,6 @@ def test_recorded_answers_of_a_real_server(
     assert len(items_of(events)) == 1
 
 
-def test_a_recorded_answer_that_is_cut_anywhere_runs_nothing() -> None:
-    """No prefix of a stream without its message_stop lets a call run."""
-    recorded = shared_data("streams/msg_tools.sse").read_bytes()
-    body = recorded.index(b"event: message_stop")
-    ends = [*range(0, body, 997), body - 1, body]
-    for size in ends[1:]:
-        try:
-            events = read(recorded[:size])
-        except ProviderError:
-            continue
-        assert judged(events) == ["write_file unknown_end"]
-        assert finish_of(events).raw == "tool_use (message_stop is missing)"
-        assert items_of(events) == []
-
-
 @pytest.mark.parametrize(
     ("word", "expected"),
     [
@@ -181,23 +108,6 @@ def test_each_stop_reason(word: str, expected: FinishReason) -> None:
     assert bool(items_of(events)) == kept
 
 
-@pytest.mark.parametrize(
-    ("word", "error"),
-    [
-        ("end_turn", "contradictory_end"),
-        ("stop_sequence", "contradictory_end"),
-        ("max_tokens", "truncated"),
-        ("model_context_window_exceeded", "truncated"),
-        ("refusal", "filtered"),
-        ("pause_turn", "paused"),
-        ("odd", "unknown_end"),
-    ],
-)
-def test_only_tool_use_lets_calls_run(word: str, error: str) -> None:
-    """Whole calls under any other reason are refused, each with the word for it."""
-    assert judged(read(message([tool("t", "tap", '{"x": 1}')], word))) == [f"tap {error}"]
-
-
 def test_a_refusal_says_why() -> None:
     """The server's category and explanation are part of the evidence."""
     details = {"type": "refusal", "category": "cyber", "explanation": "No malware."}
@@ -211,16 +121,6 @@ def test_two_reasons_are_none() -> None:
     events = read(start(), *steps)
     assert finish_of(events).reason is FinishReason.UNKNOWN
     assert judged(events) == ["tap unknown_end"]
-
-
-def test_a_reply_that_used_all_its_tokens_was_cut() -> None:
-    """Reasons can lie: at the cap even tool_use counts as the limit, at the default cap too."""
-    for cap in (9, None):
-        request = replace(NATIVE, max_output_tokens=cap)
-        used = {"output_tokens": cap or 8192}
-        call = whole(0, tool("t", "tap", "{}"))
-        events = read(start(), *call, reason("tool_use", used), STOP, request=request)
-        assert judged(events) == ["tap truncated"]
 
 
 def test_usage_is_overwritten_and_never_added() -> None:
@@ -245,48 +145,6 @@ def test_names_of_events_do_not_matter() -> None:
     )
     news = b'data: {"type": "brand_new", "index": 0}\n\n'
     assert read(news + bare) == read(named_stream)
-
-
-def test_arguments_at_the_start_of_a_call() -> None:
-    """An object there with no fragments is whole; the placeholder is never joined to anything."""
-    given = {"x": 1, "y": 2}
-    at_once = Block({"type": "tool_use", "id": "a", "name": "tap", "input": given})
-    events = read(message([at_once], "tool_use"))
-    assert judged(events) == ["tap {'x': 1, 'y': 2}"]
-    assert items_of(events) == [at_once.start]
-    both = Block(at_once.start, tool("a", "tap", '{"x": 3}').deltas)
-    assert judged(read(message([both], "tool_use"))) == ["tap malformed_call"]
-
-
-def test_a_call_without_arguments_counts_only_with_terminal_evidence() -> None:
-    """No fragments are ``{}`` after tool_use and message_stop, and nothing before."""
-    call = tool("a", "observe_screen", "")
-    assert judged(read(message([call], "tool_use"))) == ["observe_screen {}"]
-    bare = Block({"type": "tool_use", "id": "a", "name": "observe_screen"})
-    events = read(message([bare], "tool_use"))
-    assert judged(events) == ["observe_screen {}"]
-    assert items_of(events) == [{**bare.start, "input": {}}]
-    events = read(start(), *whole(0, call), reason("tool_use"))
-    assert judged(events) == ["observe_screen unknown_end"]
-
-
-@pytest.mark.parametrize(
-    "arguments", ['{"x": 1', '{}{"x": 1}', 'x": 1}', '{"x": 1, "x": 2}', "[1]", '{"x": "\\ud800"}']
-)
-def test_broken_arguments_never_run_and_go_back_empty(arguments: str) -> None:
-    """Nothing is repaired; the call's block stays in its place for the replay."""
-    events = read(message([thinking("t", "s"), tool("a", "tap", arguments)], "tool_use"))
-    assert judged(events) == ["tap malformed_call"]
-    assert [item["type"] for item in items_of(events)] == ["thinking", "tool_use"]
-    assert items_of(events)[1]["input"] == {}
-
-
-def test_an_id_twice_in_one_message_is_refused() -> None:
-    """Neither the same call nor another one runs under an id that was used."""
-    for second in ("tap", "observe_screen"):
-        calls = [tool("grep:3", "tap", '{"x": 1}'), tool("grep:3", second, '{"x": 1}')]
-        said = judged(read(message(calls, "tool_use")))
-        assert len(said) == 2 and all("malformed_call" in each for each in said)
 
 
 @pytest.mark.parametrize(
@@ -319,22 +177,6 @@ def test_what_is_no_message_ends_the_answer_in_words(steps: list[bytes], what: s
     error = failure(start(), *steps, reason("tool_use"), STOP)
     assert what in error.message and "127.0.0.1" in error.message
     assert "Anthropic Messages" in error.advice
-
-
-def test_a_second_end_of_a_block_runs_its_call_at_most_once() -> None:
-    """The first end confirms in native-inc; the second breaks the answer off before the next."""
-    steps = [start(), *whole(0, tool("a", "tap", "{}")), begin(1, text("").start), end(0), STOP]
-    reader = CARRIERS["native-inc"].reader(PHONE_TOOLS, None)
-    frames = []
-    with ScriptedServer([Answer(steps)]) as server:
-        provider = HttpProvider(
-            "test", AnthropicWire(), OPTIONS, Server(server.base_url), CancelScope(), limits=LIMITS
-        )
-        with provider.stream(NATIVE) as events, pytest.raises(ProviderError, match="had ended"):
-            for event in events:
-                frames += reader.feed(event)
-    frames += reader.close(None)
-    assert sum(isinstance(frame, CallReady | CallRefused) for frame in frames) == 1
 
 
 @pytest.mark.parametrize(
@@ -374,124 +216,3 @@ def test_a_connection_that_breaks_after_message_stop_loses_nothing() -> None:
     """The message is whole by then."""
     events = read(message([tool("a", "tap", '{"x": 1}')], "tool_use"), HangUp())
     assert judged(events) == ["tap {'x': 1}"]
-
-
-def test_a_call_that_was_not_ended_is_refused() -> None:
-    """tool_use and message_stop do not make up for a block that is still open."""
-    steps = whole(0, tool("a", "tap", '{"x": 1}'))[:-1]
-    events = read(start(), *steps, reason("tool_use"), STOP)
-    assert judged(events) == ["tap unknown_end"]
-    assert finish_of(events).raw == "tool_use (a call was not ended)"
-    assert items_of(events) == []
-
-
-def test_calls_where_none_were_offered_are_a_contradiction() -> None:
-    """A text carrier sees text only; the end is unknown and the blocks are not replayed."""
-    events = read(message([text("Hi"), tool("a", "tap", "{}")], "tool_use"), request=TEXT)
-    assert not [event for event in events if isinstance(event, CallDelta | CallClosed | OpaqueItem)]
-    assert finish_of(events) == Finish(
-        FinishReason.UNKNOWN, "tool_use (native tool calls though none were offered)"
-    )
-
-
-def test_characters_split_over_fragments_meet_again() -> None:
-    """Half an emoji in one fragment and half in the next is one character everywhere."""
-    halves = ["a\ud83d", "\ude00b"]
-    blocks = [
-        Block({"type": "thinking", "thinking": ""},
-              [{"type": "thinking_delta", "thinking": half} for half in halves]),
-        Block({"type": "text", "text": ""},
-              [{"type": "text_delta", "text": half} for half in halves]),
-        Block({"type": "tool_use", "id": "a", "name": "type_text", "input": {}},
-              [{"type": "input_json_delta", "partial_json": piece}
-               for piece in ['{"text": "\ud83d', '\ude00"}']]),
-    ]  # fmt: skip
-    events = read(message(blocks, "tool_use"))
-    assert judged(events) == ["type_text {'text': '😀'}"]
-    first, second, third = items_of(events)
-    assert (first["thinking"], second["text"]) == ("a😀b", "a😀b")
-    assert third["input"] == {"text": "😀"}
-
-
-def test_every_block_is_kept_as_it_came() -> None:
-    """Fields that only the provider understands, redacted and empty thinking: all unchanged."""
-    redacted = Block({"type": "redacted_thinking", "data": "RAW=="})
-    silent = Block(
-        {"type": "thinking", "thinking": "", "signature": "", "new": [1]},
-        [
-            {"type": "signature_delta", "signature": "a"},
-            {"type": "signature_delta", "signature": "b"},
-        ],
-    )
-    call = tool("a", "tap", '{"x": 1.50, "y": [1, null]}')
-    caller = Block({**call.start, "caller": {"type": "direct"}}, call.deltas)
-    events = read(message([silent, redacted, text("Hi", 1), caller], "tool_use"))
-    assert items_of(events) == [
-        {"type": "thinking", "thinking": "", "signature": "b", "new": [1]},
-        {"type": "redacted_thinking", "data": "RAW=="},
-        {"type": "text", "text": "Hi"},
-        {"type": "tool_use", "id": "a", "name": "tap", "input": {"x": 1.5, "y": [1, None]},
-         "caller": {"type": "direct"}},
-    ]  # fmt: skip
-
-
-def test_a_block_with_unknown_fragments_is_not_passed_off_as_exact() -> None:
-    """What cannot be put together again is not replayed as the provider's own."""
-    odd = Block({"type": "text", "text": "Hi"}, [{"type": "new_delta", "more": 1}])
-    events = read(message([odd], "end_turn"))
-    assert TextDelta("Hi") in events
-    assert items_of(events) == []
-
-
-def test_hosted_search_is_shown_and_cited_but_never_a_call() -> None:
-    """Start, end and failure are events of their own; sources belong to their block of text."""
-    source = {"type": "web_search_result_location", "url": "https://a.example", "title": "A",
-              "encrypted_index": "Eo8", "cited_text": "…"}  # fmt: skip
-    found = [{"type": "web_search_result", "url": "https://a.example", "encrypted_content": "x"}]
-    broken = {"type": "web_search_tool_result_error", "error_code": "max_uses_exceeded"}
-    cited = [*text("It rains.").deltas, {"type": "citations_delta", "citation": source}]
-    blocks = [
-        text("I look. "),
-        tool("srv_1", "web_search", '{"query": "rain"}', "server_tool_use"),
-        Block({"type": "web_search_tool_result", "tool_use_id": "srv_1", "content": found}),
-        Block({"type": "text", "text": "", "citations": []}, cited),
-        tool("srv_2", "web_search", "{}", "server_tool_use"),
-        Block({"type": "web_search_tool_result", "tool_use_id": "srv_2", "content": broken}),
-    ]
-    events = read(message(blocks, "pause_turn"))
-    assert judged(events) == []
-    assert [event for event in events if isinstance(event, HostedTool | Citation)] == [
-        HostedTool("srv_1", "web_search"),
-        HostedTool("srv_1", "web_search", ended=True),
-        Citation("https://a.example", "A", 8, 17),
-        HostedTool("srv_2", "web_search"),
-        HostedTool("srv_2", "web_search", ended=True, failed=True),
-    ]
-    items = items_of(events)
-    assert items[1]["input"] == {"query": "rain"}
-    assert items[2] == blocks[2].start
-    assert items[3] == {"type": "text", "text": "It rains.", "citations": [source]}
-    assert finish_of(events).reason is FinishReason.PAUSE
-
-
-def test_summaries_are_shown_as_what_they_are() -> None:
-    """Thinking that was asked for as a summary is marked as one."""
-    stream = message([thinking("hm", "s")], "end_turn")
-    asked = RequestOptions("claude-opus-4-8", thinking="low", reasons=True)
-    older = RequestOptions("claude-sonnet-4-5", thinking="low", reasons=True)
-    assert ReasoningDelta("hm", summary=True) in read(stream, options=asked)
-    assert ReasoningDelta("hm") in read(stream, options=older)
-
-
-@pytest.mark.parametrize("size", [1, 3, 100])
-def test_calls_confirm_by_the_end_of_their_block_at_any_cut(size: int) -> None:
-    """In native-inc two calls of one message run in order, however their arguments are cut."""
-    calls = [
-        Block(tool("a", "tap", "").start,
-              [{"type": "input_json_delta", "partial_json": p} for p in pieces('{"x": 1}', size)]),
-        tool("b", "tap", '{"x": 2}'),
-    ]  # fmt: skip
-    assert judged(read(message(calls, "tool_use")), "native-inc") == [
-        "tap {'x': 1}",
-        "tap {'x': 2}",
-    ]
