@@ -161,6 +161,8 @@ def test_calls_and_pictures_go_back_as_blocks(mode: str, tmp_path: Path) -> None
     assert [part["type"] for part in first["content"]] == ["text", "image"]
     assert second["content"] == "exit=0\ndid it"
     assert "Sig+/=" not in json.dumps(bench.records)
+    written = [file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()]
+    assert written and not [True for content in written if b"Sig+/=" in content]
 
 
 def test_native_inc_runs_a_call_when_its_block_ends(tmp_path: Path) -> None:
