@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("apsw", reason="the disk double needs the package apsw")
+
 from tests.bridge.store.disk_trials import failing_disk, power_cut, recorded_workload
 
 CUTS = 60
