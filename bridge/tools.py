@@ -47,7 +47,10 @@ class Tools:
 
     def offered(self) -> Sequence[ToolSpec]:
         """Permitted tools, and ``finish``, which no switch takes away."""
-        return (*(spec for spec in self._specs if self._policy.permits(spec.group)), FINISH)
+        # once for each group: every question reads the user's switches anew
+        groups = {spec.group for spec in self._specs}
+        permitted = {group for group in groups if self._policy.permits(group)}
+        return (*(spec for spec in self._specs if spec.group in permitted), FINISH)
 
     def begin_turn(self) -> None:
         self._executor.begin_turn()

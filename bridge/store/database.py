@@ -23,6 +23,8 @@ BUSY_SECONDS = 5.0
 
 Connect = Callable[[Path], sqlite3.Connection]
 
+# a garbled schema ends up in SQLite's message, which Python then cannot decode
+_FAULTS = (OSError, sqlite3.Error, UnicodeDecodeError)
 _NOT_OURS = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
 _HARMLESS = {
     sqlite3.SQLITE_BUSY,
@@ -47,24 +49,35 @@ def open_database(path: Path, connector: Connect = connect) -> sqlite3.Connectio
         RecordError: unreadable, corrupt, locked, full, or written by a newer program.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # made here so that its WAL, which takes over its mode, is private from the first byte
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        _make(path)
         connection = connector(path)
-    except (OSError, sqlite3.Error) as error:
+    except _FAULTS as error:
         raise record_error(error, path) from error
     try:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
         migrate(connection, path)
-    except (OSError, sqlite3.Error) as error:
+    except _FAULTS as error:
         connection.close()
         raise record_error(error, path) from error
     except RecordError:
         connection.close()
         raise
     return connection
+
+
+def _make(path: Path) -> None:
+    """An empty file in its folder, private from the first byte: the log takes over its mode."""
+    if not path.parent.is_dir():
+        path.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
+        # SQLite syncs the folder of its files; that the folder exists is ours to make durable
+        folder = os.open(path.parent.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
 
 
 class Database:
@@ -97,7 +110,7 @@ class Database:
         with self._lock:
             try:
                 return self._connection.execute(query, tuple(values)).fetchall()
-            except sqlite3.Error as error:
+            except _FAULTS as error:
                 raise record_error(error, self.path) from error
 
     @contextmanager
@@ -119,7 +132,7 @@ class Database:
                 finally:
                     if self._connection.in_transaction:
                         self._connection.execute("ROLLBACK")
-            except sqlite3.Error as error:
+            except _FAULTS as error:
                 failure = record_error(error, self.path)
                 if _code(error) not in _HARMLESS:
                     self._broken = failure
@@ -135,7 +148,7 @@ class Database:
 def record_error(error: Exception, path: Path | str) -> RecordError:
     """The error of the tree for what SQLite or the file system said."""
     code = _code(error)
-    if code in _NOT_OURS:
+    if code in _NOT_OURS or isinstance(error, ValueError):
         return RecordError(
             f"{path} is not a readable database ({error})",
             advice="move the file away, with its -wal and -shm, to start a new record",

@@ -52,17 +52,29 @@ def hold(home: Path, run: str) -> Held:
     return Held(path, descriptor)
 
 
-def lives(home: Path, run: str, pid: int) -> bool:
-    """Whether the process of ``run`` is there; ``pid`` decides only where no lock file exists
-    (a record of a version that had none)."""
+def lives(home: Path, run: str) -> bool:
+    """Whether the process that holds the lock of ``run`` is there."""
     try:
         descriptor = os.open(home / FOLDER / run, os.O_RDWR)
+    except FileNotFoundError:
+        return False
     except OSError:
-        return _exists(pid)
+        return True  # it cannot be told; a living run must not be ended
     try:
         return not _locked(descriptor)
     finally:
         os.close(descriptor)
+
+
+def process_lives(pid: int) -> bool:
+    """For runs of an older program, which held no lock."""
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def forget(home: Path, run: str) -> None:
@@ -76,14 +88,4 @@ def _locked(descriptor: int) -> bool:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    return True
-
-
-def _exists(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        return True
     return True

@@ -44,7 +44,8 @@ BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
 """
 
 # sessions.updated and sessions.newest let a listing walk one index and read no body;
-# runs.phase is the state machine of bridge.store.run_state
+# runs.phase is the state machine of bridge.store.run_state; runs.locks says that the run shows by
+# a lock that it lives (bridge.store.liveness), 0 in rows of version 1
 _VERSION_2 = """
 ALTER TABLE sessions ADD COLUMN updated REAL NOT NULL DEFAULT 0;
 ALTER TABLE sessions ADD COLUMN newest TEXT;
@@ -57,6 +58,7 @@ UPDATE sessions SET
 CREATE INDEX sessions_by_update ON sessions(updated);
 ALTER TABLE runs ADD COLUMN phase TEXT NOT NULL DEFAULT 'running';
 ALTER TABLE runs ADD COLUMN committer TEXT;
+ALTER TABLE runs ADD COLUMN locks INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE runs ADD COLUMN summary TEXT NOT NULL DEFAULT '';
 UPDATE runs SET phase = 'terminal' WHERE status <> 'running';
 CREATE INDEX runs_not_over ON runs(phase) WHERE phase <> 'terminal';

@@ -15,7 +15,7 @@ from typing import Any
 
 from bridge.errors import RecordError
 from bridge.store import liveness, outbox, recovery
-from bridge.store.database import Connect, Database, connect
+from bridge.store.database import Connect, Database, connect, record_error
 from bridge.store.recovery import unanswered
 from bridge.store.redaction import Redacted
 from bridge.store.run_state import Ender, Phase, RunState, claim, close, take_over
@@ -62,7 +62,7 @@ class Transcripts:
             outbox.put_unapplied(connection, session, record["time"])
             connection.execute(
                 "INSERT INTO runs (id, session, started, status, device, provider, model, "
-                "protocol, pid, phase) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "protocol, pid, phase, locks) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)",
                 (
                     run, session, record["time"], RUNNING, record["device"], record["provider"],
                     record["model"], record["protocol"], pid, Phase.RUNNING,
@@ -121,9 +121,11 @@ class Transcripts:
 
         Calls with an intent and no outcome get the outcome UNKNOWN. Doing it twice does nothing.
         """
-        query = "SELECT id, session, pid FROM runs WHERE phase <> 'terminal'"
-        left = [row for row in self.database.rows(query) if not self._lives(row[0], row[2])]
-        return [run for run, _, _ in left if self._end_dead(run)]
+        query = "SELECT id, pid, locks FROM runs WHERE phase <> 'terminal'"
+        left = [
+            run for run, pid, locks in self.database.rows(query) if not self._lives(run, pid, locks)
+        ]
+        return [run for run in left if self._end_dead(run)]
 
     def drain(self) -> int:
         """Hand finished runs to their sessions; how many are still waiting."""
@@ -134,11 +136,20 @@ class Transcripts:
         query = "SELECT seq, body FROM events WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?"
         while rows := self.database.rows(query, (run, after, _SLICE)):
             for _, body in rows:
-                yield json.loads(body)
+                yield self._parsed(body)
             after = rows[-1][0]
 
-    def _lives(self, run: str, pid: int) -> bool:
-        return run in self._held or liveness.lives(self.home, run, pid)
+    def _parsed(self, body: str) -> dict[str, Any]:
+        try:
+            record: dict[str, Any] = json.loads(body)
+        except ValueError as error:
+            raise record_error(error, self.database.path) from error
+        return record
+
+    def _lives(self, run: str, pid: int, locks: int) -> bool:
+        if run in self._held:
+            return True
+        return liveness.lives(self.home, run) if locks else liveness.process_lives(pid)
 
     def _end_dead(self, run: str) -> bool:
         records = list(self.events(run))
