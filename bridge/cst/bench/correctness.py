@@ -1,7 +1,7 @@
 """Experiment D: how often a model writes whole frames, with length prefixes and with heredocs.
 
 Samples are what a model wrote, kept as JSON Lines: a first line that says how they were made,
-then one object per reply. They are read by the real carriers, so the same recording can be judged
+then one object per reply. They are read by the real carriers, so the same samples can be judged
 again after the parser changed.
 """
 
@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from itertools import groupby
 from math import sqrt
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from bridge.conversation.frames import CallOpened, CallReady, ContractError, Frame
 from bridge.conversation.messages import ModelRequest, ToolCall, UserMessage
@@ -29,8 +29,7 @@ from device_tools.schema import validate
 
 MODES = ("ctl", "ctl-heredoc")
 MAX_OUTPUT_TOKENS = 512
-RECORDINGS = Path(__file__).parent / "recordings"
-"""The recordings that come with the package."""
+PACKAGED = Path(__file__).parent / "samples"
 
 _SYSTEM = "You operate an Android phone through tools. Do the task with one tool call.\n\n"
 _TASKS = {task.name: task for task in TASKS}
@@ -172,33 +171,40 @@ def _read(events: Iterable[StreamEvent]) -> tuple[str, str]:
 
 
 def save(path: Path, made: str, samples: Iterable[Sample]) -> list[Sample]:
-    """Write a recording as the samples come. ``made``: how, for whoever reads the file."""
+    """Write the samples as they come. ``made``: how, for whoever reads the file.
+
+    Raises ConfigurationError: the file cannot be written.
+    """
     kept = []
-    with path.open("w", encoding="utf-8") as file:
-        _write(file.write, {"recording": 1, "made": made})
+    try:
+        file = path.open("w", encoding="utf-8")
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be written: {error.strerror}") from error
+    with file:
+        _write(file, {"samples": 1, "made": made})
         for sample in samples:
-            _write(file.write, asdict(sample))
-            file.flush()
+            _write(file, asdict(sample))
             kept.append(sample)
     return kept
 
 
-def _write(write: Callable[[str], object], value: Mapping[str, Any]) -> None:
-    write(json.dumps(value, ensure_ascii=False) + "\n")
+def _write(file: TextIO, value: Mapping[str, Any]) -> None:
+    file.write(json.dumps(value, ensure_ascii=False) + "\n")
+    file.flush()
 
 
 def load(path: Path) -> list[Sample]:
-    """A recording. Raises ConfigurationError: it cannot be read or is none."""
+    """Saved samples. Raises ConfigurationError: the file cannot be read or holds none."""
     try:
         head, *lines = path.read_text(encoding="utf-8").split("\n")
-        if json.loads(head).get("recording") != 1:
-            raise ValueError("its first line says no recording 1")
+        if json.loads(head).get("samples") != 1:
+            raise ValueError("its first line does not say so")
         samples = [Sample(**json.loads(line)) for line in lines if line]
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be read: {error.strerror}") from error
     except (ValueError, TypeError, AttributeError) as error:
         raise ConfigurationError(
-            f"{path} is no recording: {error}", advice="make one with --record FILE"
+            f"{path} holds no samples: {error}", advice="make some with --save FILE"
         ) from error
     for sample in samples:
         if sample.task not in _TASKS or sample.mode not in CARRIERS:
@@ -207,5 +213,5 @@ def load(path: Path) -> list[Sample]:
 
 
 def packaged() -> list[Sample]:
-    """All recordings that come with the package."""
-    return [sample for path in sorted(RECORDINGS.glob("*.jsonl")) for sample in load(path)]
+    """All samples that come with the package."""
+    return [sample for path in sorted(PACKAGED.glob("*.jsonl")) for sample in load(path)]

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from bridge.cst.bench.tasks import TASKS
 from bridge.cst.carriers import CARRIERS
+from tests.doubles.provider_server import ScriptedServer, chat_answer
 
 
 def bench(*argv: str) -> subprocess.CompletedProcess[str]:
@@ -35,34 +37,53 @@ def test_json_lines_name_their_table() -> None:
 
 
 def test_a_terminal_gets_tables() -> None:
-    """Each table has a title and a head; a recording that was named is judged."""
+    """Each table has a title and a head; no figure is lost."""
     ran = bench("--experiment", "C", "--replies", "1", "--cuts", "0")
     assert ran.returncode == 0
     assert ran.stdout.startswith("C: replies cut")
     assert "| mode " in ran.stdout and "| wrong valid" in ran.stdout
 
 
-def test_a_recording_of_the_users_own_is_judged(tmp_path: Path) -> None:
+def test_samples_of_the_users_own_are_judged(tmp_path: Path) -> None:
     """D reads the file that is named instead of the packaged ones."""
     path = tmp_path / "mine.jsonl"
     sample = {"source": "mine", "mode": "ctl", "task": "phone-home", "finish": "stop"}
     text = "call c1 press_key\narg key home\nend\n"
-    lines = [{"recording": 1, "made": "by hand"}, {**sample, "text": text}]
+    lines = [{"samples": 1, "made": "by hand"}, {**sample, "text": text}]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    ran = bench("--experiment", "D", "--recordings", str(path), "--json")
+    ran = bench("--experiment", "D", "--samples", str(path), "--json")
     row = json.loads(ran.stdout)
     assert (row["table"], row["source"], row["well_formed"], row["as_asked"]) == (
         "correctness", "mine", 1, 1,
     )  # fmt: skip
 
 
-def test_a_file_that_is_no_recording_ends_with_exit_2(tmp_path: Path) -> None:
+def test_a_file_without_samples_ends_with_exit_2(tmp_path: Path) -> None:
     """One line what, one line what to do."""
     path = tmp_path / "bad.jsonl"
     path.write_text("nonsense", encoding="utf-8")
-    ran = bench("--experiment", "D", "--recordings", str(path))
+    ran = bench("--experiment", "D", "--samples", str(path))
     assert ran.returncode == 2
-    assert "is no recording" in ran.stderr and "--record" in ran.stderr
+    assert "holds no samples" in ran.stderr and "--save" in ran.stderr
+
+
+def test_a_model_is_asked_at_temperature_0_and_its_words_are_kept(tmp_path: Path) -> None:
+    """A server of the user's is asked each task in both modes; the file can be judged again."""
+    path = tmp_path / "kept.jsonl"
+    home = "call c1 press_key\narg key home\nend\n"
+    with ScriptedServer([chat_answer(home)] * 2 * len(TASKS)) as server:
+        argv = ("--base-url", server.base_url, "--model", "small", "--save", str(path))
+        asked = bench("--experiment", "D", "--json", *argv)
+    assert asked.returncode == 0, asked.stderr
+    assert {request.json["temperature"] for request in server.requests} == {0}
+    assert len(server.requests) == 2 * len(TASKS)
+    rows = [json.loads(line) for line in asked.stdout.splitlines()]
+    assert [(row["mode"], row["kind"], row["as_asked"]) for row in rows] == [
+        ("ctl", "file", 0), ("ctl", "phone", 1), ("ctl-heredoc", "file", 0),
+        ("ctl-heredoc", "phone", 1),
+    ]  # fmt: skip
+    again = bench("--experiment", "D", "--json", "--samples", str(path))
+    assert again.stdout == asked.stdout
 
 
 @pytest.mark.skipif(find_spec("matplotlib") is None, reason="needs the extra bench (matplotlib)")

@@ -92,7 +92,7 @@ def test_wilson_intervals() -> None:
     assert wilson(0, 0) == (0.0, 1.0)
 
 
-def test_a_model_is_asked_every_task_in_both_modes_and_the_recording_reads_back(
+def test_a_model_is_asked_every_task_in_both_modes_and_what_was_saved_reads_back(
     tmp_path: Path,
 ) -> None:
     """The prompt teaches the mode; what came is kept word for word."""
@@ -114,28 +114,28 @@ def test_a_model_is_asked_every_task_in_both_modes_and_the_recording_reads_back(
     assert all(not request.tools and request.max_output_tokens for request in asked)
 
 
-@pytest.mark.parametrize("text", ["", "{}\n", "nonsense", '{"recording": 1}\n{"mode": "ctl"}\n'])
-def test_what_is_no_recording_is_refused(text: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ["", "{}\n", "nonsense", '{"samples": 1}\n{"mode": "ctl"}\n'])
+def test_what_holds_no_samples_is_refused(text: str, tmp_path: Path) -> None:
     """The user is told that the file is none, and how to make one."""
     path = tmp_path / "bad.jsonl"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(ConfigurationError, match="no recording"):
+    with pytest.raises(ConfigurationError, match="holds no samples"):
         load(path)
 
 
-def test_a_missing_recording_is_refused(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     """A wrong path is the user's error, not a crash."""
     with pytest.raises(ConfigurationError, match="cannot be read"):
         load(tmp_path / "none.jsonl")
 
 
-def test_the_packaged_recordings_can_be_judged_again() -> None:
+def test_the_packaged_samples_can_be_judged_again() -> None:
     """Every reply that ships gets one verdict, whatever the parser has become."""
     samples = packaged()
     assert sum(row.replies for row in correctness(samples)) == len(samples)
 
 
 def test_tasks_are_twelve_and_more_of_each_kind() -> None:
-    """Names are unique, so that a recording points to one task."""
+    """Names are unique, so that a sample points to one task."""
     assert len({task.name for task in TASKS}) == len(TASKS)
     assert min(sum(task.kind == kind for task in TASKS) for kind in ("phone", "file")) >= 12

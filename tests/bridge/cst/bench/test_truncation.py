@@ -15,25 +15,41 @@ from bridge.cst.bench.truncation import PendingRow, TruncationRow, truncate
 from bridge.cst.carriers import CARRIERS
 
 OURS = frozenset(CARRIERS)
-ROWS = truncate(replies(20), 4)
-EXECUTED = [row for row in ROWS if isinstance(row, TruncationRow)]
-PENDING = [row for row in ROWS if isinstance(row, PendingRow)]
 MODES = {subject.name: subject for subject in subjects()}
 EXAMPLE = Reply(
     "I type.\n", (Call("type_text", {"text": "a\nb\n", "index": 3}), Call("tap", {"x": 1, "y": 2}))
 )
 
 
-def test_nothing_wrong_executes_under_any_honest_cut() -> None:
+Rows = list[TruncationRow | PendingRow]
+
+
+@pytest.fixture(scope="module")
+def rows() -> Rows:
+    return truncate(replies(10), 3)
+
+
+@pytest.fixture
+def executed_rows(rows: Rows) -> list[TruncationRow]:
+    return [row for row in rows if isinstance(row, TruncationRow)]
+
+
+def test_nothing_wrong_executes_under_any_honest_cut(
+    executed_rows: list[TruncationRow],
+) -> None:
     """S1 and S2 measured: with a truthful end, no mode of ours runs a call the reply has not."""
-    honest = [r for r in EXECUTED if r.mode in OURS and r.ending != "lying"]
+    honest = [r for r in executed_rows if r.mode in OURS and r.ending != "lying"]
     assert len(honest) == len(OURS) * 2 * 2
     assert {(row.wrong, row.wrong_valid) for row in honest} == {(0, 0)}
 
 
-def test_text_modes_execute_nothing_wrong_when_the_reason_lies() -> None:
+def test_text_modes_execute_nothing_wrong_when_the_reason_lies(
+    executed_rows: list[TruncationRow],
+) -> None:
     """Their own syntax is the evidence, so a false stop forges nothing."""
-    lying = [r for r in EXECUTED if r.mode in {"ctl", "ctl-heredoc", "xml"} and r.ending == "lying"]
+    lying = [
+        r for r in executed_rows if r.mode in {"ctl", "ctl-heredoc", "xml"} and r.ending == "lying"
+    ]
     assert {(row.wrong, row.wrong_valid) for row in lying} == {(0, 0)}
 
 
@@ -58,34 +74,40 @@ def test_executable_calls_are_a_prefix_that_never_shrinks(mode: str) -> None:
     assert counts == sorted(counts)
 
 
-def test_modes_that_wait_for_the_end_lose_every_call_of_a_cut_reply() -> None:
+def test_modes_that_wait_for_the_end_lose_every_call_of_a_cut_reply(
+    executed_rows: list[TruncationRow],
+) -> None:
     """The price of native-eos and xml, and of json-whole; frames that closed are not lost."""
     executable = {
         row.mode: row.executable
-        for row in EXECUTED
+        for row in executed_rows
         if (row.cuts, row.ending) == ("content", "length")
     }
     assert {executable[mode] for mode in ("native-eos", "xml", "json-whole")} == {0}
     assert 0 < executable["native-inc"] < executable["ctl-heredoc"] == executable["ctl"]
 
 
-def test_sums_agree_and_all_modes_saw_the_same_content() -> None:
+def test_sums_agree_and_all_modes_saw_the_same_content(executed_rows: list[TruncationRow]) -> None:
     """At cuts of the content the number of whole calls does not depend on the mode."""
-    content = [row for row in EXECUTED if row.cuts == "content"]
+    content = [row for row in executed_rows if row.cuts == "content"]
     assert len({row.whole for row in content}) == 1
-    assert all(row.executable + row.lost >= row.whole for row in EXECUTED)
-    assert all(row.wrong_valid <= row.wrong for row in EXECUTED)
+    assert all(row.executable + row.lost >= row.whole for row in executed_rows)
+    assert all(row.wrong_valid <= row.wrong for row in executed_rows)
 
 
-def test_pending_of_frames_is_bounded_by_a_line() -> None:
+def test_pending_of_frames_is_bounded_by_a_line(rows: Rows) -> None:
     """Text modes that close their calls hold back no more than one header line."""
-    held = {row.mode: row.held_max for row in PENDING if row.cuts == "content"}
+    held = {
+        row.mode: row.held_max
+        for row in rows
+        if isinstance(row, PendingRow) and row.cuts == "content"
+    }
     assert max(held["ctl"], held["ctl-heredoc"]) < 200 < held["json-whole"]
 
 
 def test_the_first_of_ten_calls() -> None:
     """Frames and json-object execute early; whatever waits for the end needs 100 %."""
-    first = {row.mode: row.mean for row in first_calls(replies(20))}
+    first = {row.mode: row.mean for row in first_calls(replies(10))}
     assert {first[mode] for mode in ("native-eos", "xml", "json-whole")} == {100.0}
     assert max(first[mode] for mode in ("ctl", "ctl-heredoc", "native-inc", "json-object")) < 50
 
