@@ -12,21 +12,23 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bridge.conversation.frames import ArgumentConfirmed, CallOpened, Frame, TextConfirmed
-from bridge.conversation.stream import CallDelta, StreamEvent, TextDelta
+from bridge.conversation.stream import CallClosed, CallDelta, StreamEvent, TextDelta
 from bridge.cst.bench.conversations import Call, Reply, spelt
 from bridge.cst.xml_blocks import CLOSE, OPEN
 
-JSON_MODES = ("json-whole", "json-object", "json-partial")
+CLOSING = "native-inc, closing wire"
+"""Native calls on a wire that says where each call ends (Responses, Anthropic)."""
 
 
 @dataclass(frozen=True)
 class Part:
     """Bytes of text (``call`` -1), or of a native call: its opening delta, which carries the
-    name and arrives as one, or its arguments."""
+    name and arrives as one, or its arguments, behind which the wire may close the call."""
 
     data: bytes
     call: int = -1
     opens: bool = False
+    closes: bool = False
 
 
 @dataclass(frozen=True)
@@ -61,11 +63,13 @@ class Encoding:
         that the cut halves arrives as U+FFFD, as servers send it."""
         for part in self.parts:
             data, cut = part.data[:cut], max(cut - len(part.data), 0)
-            if part.opens and len(data) == len(part.data):
+            whole = len(data) == len(part.data)
+            if part.opens and whole:
                 yield CallDelta(str(part.call), f"call_{part.call + 1}", data.decode())
             elif not part.opens:
-                for piece in _pieces(data, step):
-                    yield _delta(part.call, piece)
+                yield from (_delta(part.call, piece) for piece in _pieces(data, step))
+            if part.closes and whole:
+                yield CallClosed(str(part.call))
 
     def shown(self, frames: Sequence[Frame]) -> int:
         """How far the bytes reach that these frames have already said."""
@@ -128,10 +132,10 @@ class _Writer:
     def call_closes(self) -> None:
         self._closes.append(self._at)
 
-    def part(self, call: int = -1, opens: bool = False) -> None:
+    def part(self, call: int = -1, opens: bool = False, closes: bool = False) -> None:
         """What was written since the last part."""
         if self._data:
-            self._parts.append(Part(bytes(self._data), call, opens))
+            self._parts.append(Part(bytes(self._data), call, opens, closes))
             self._data.clear()
 
     def done(self) -> Encoding:
@@ -206,7 +210,7 @@ def _xml(reply: Reply) -> Encoding:
     return out.done()
 
 
-def _native(reply: Reply) -> Encoding:
+def _native(reply: Reply, *, closing: bool = False) -> Encoding:
     out = _Writer()
     out.content(reply.text)
     out.text_ends()
@@ -216,7 +220,7 @@ def _native(reply: Reply) -> Encoding:
         out.part(number, opens=True)
         _json_arguments(out, call)
         out.call_closes()
-        out.part(number)
+        out.part(number, closes=closing)
     return out.done()
 
 
@@ -262,6 +266,7 @@ def _escaped(character: str) -> str:
 _ENCODERS: dict[str, Callable[[Reply], Encoding]] = {
     "native-eos": _native,
     "native-inc": _native,
+    CLOSING: lambda reply: _native(reply, closing=True),
     "ctl": lambda reply: _ctl(reply, counted=True),
     "ctl-heredoc": lambda reply: _ctl(reply, counted=False),
     "xml": _xml,

@@ -11,7 +11,7 @@ from bridge.conversation.messages import ToolCall
 from bridge.conversation.stream import Finish, FinishReason, Usage
 from bridge.cst.bench.baselines import baselines
 from bridge.cst.bench.conversations import BENCH_TOOLS
-from bridge.cst.bench.encodings import Encoding
+from bridge.cst.bench.encodings import CLOSING, Encoding
 from bridge.cst.carrier import Reader
 from bridge.cst.carriers import CARRIERS
 
@@ -47,17 +47,16 @@ class Subject:
 
 
 def subjects() -> tuple[Subject, ...]:
-    """The five carriers, then the baselines that are installed."""
-    ours = (
-        Subject(
-            name,
-            partial(carrier.reader, BENCH_TOOLS, _OUTPUT_CAP),
-            FinishReason.TOOL_CALLS if name.startswith("native") else FinishReason.STOP,
-        )
-        for name, carrier in CARRIERS.items()
-    )
-    others = (Subject(name, made, FinishReason.STOP) for name, made in baselines().items())
-    return (*ours, *others)
+    """The five carriers, ``native-inc`` again on a wire that closes its calls, then the baselines
+    that are installed."""
+    ours = [_carried(name, name) for name in CARRIERS]
+    others = [Subject(name, made, FinishReason.STOP) for name, made in baselines().items()]
+    return (*ours, _carried(CLOSING, "native-inc"), *others)
+
+
+def _carried(name: str, mode: str) -> Subject:
+    normal = FinishReason.TOOL_CALLS if mode.startswith("native") else FinishReason.STOP
+    return Subject(name, partial(CARRIERS[mode].reader, BENCH_TOOLS, _OUTPUT_CAP), normal)
 
 
 def fed(reader: Reader, encoding: Encoding, cut: int) -> list[Frame]:

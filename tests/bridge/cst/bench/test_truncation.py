@@ -8,13 +8,13 @@ from bridge.conversation.frames import CallReady, Frame
 from bridge.conversation.stream import Finish, FinishReason, TextDelta
 from bridge.cst.bench.baselines import baselines
 from bridge.cst.bench.conversations import Call, Reply, replies
-from bridge.cst.bench.encodings import encode
+from bridge.cst.bench.encodings import CLOSING, encode
 from bridge.cst.bench.positions import curves, first_calls
 from bridge.cst.bench.subjects import BROKEN, ENDINGS, executed, subjects
 from bridge.cst.bench.truncation import PendingRow, TruncationRow, truncate
 from bridge.cst.carriers import CARRIERS
 
-OURS = frozenset(CARRIERS)
+OURS = {*CARRIERS, CLOSING}
 MODES = {subject.name: subject for subject in subjects()}
 EXAMPLE = Reply(
     "I type.\n", (Call("type_text", {"text": "a\nb\n", "index": 3}), Call("tap", {"x": 1, "y": 2}))
@@ -55,7 +55,7 @@ def test_text_modes_execute_nothing_wrong_when_the_reason_lies(
 
 def test_a_lying_reason_can_forge_only_a_native_call_without_arguments() -> None:
     """The known limit of native modes: a tool reason behind a bare name is read as {}."""
-    for mode in ("native-eos", "native-inc"):
+    for mode in ("native-eos", "native-inc", CLOSING):
         encoding = encode(EXAMPLE, mode)
         forged = {
             (call.name, tuple(call.arguments))
@@ -85,6 +85,7 @@ def test_modes_that_wait_for_the_end_lose_every_call_of_a_cut_reply(
     }
     assert {executable[mode] for mode in ("native-eos", "xml", "json-whole")} == {0}
     assert 0 < executable["native-inc"] < executable["ctl-heredoc"] == executable["ctl"]
+    assert executable["native-inc"] < executable[CLOSING] == executable["ctl"]
 
 
 def test_sums_agree_and_all_modes_saw_the_same_content(executed_rows: list[TruncationRow]) -> None:
