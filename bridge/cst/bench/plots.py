@@ -102,11 +102,12 @@ def _segments(axes: Axes, rows: Sequence[Row]) -> bool:
 
 def _progress(axes: Axes, rows: Sequence[Row]) -> bool:
     chosen = [row for row in rows if isinstance(row, SpeedRow) and "each shown" in row.feed]
-    axes.barh([row.subject for row in chosen], [row.ratio for row in chosen])
-    axes.set_xscale("log")
+    bars = axes.barh([row.subject for row in chosen], [row.ratio for row in chosen])
+    axes.bar_label(bars, fmt="%.0f", padding=3)
+    axes.margins(x=0.1)
     axes.invert_yaxis()
     if chosen:
-        axes.set_xlabel(f"{chosen[0].document}, {chosen[0].feed}: time, ctl-heredoc = 1")
+        axes.set_xlabel(f"time for a {chosen[0].document}, ctl-heredoc = 1")
     return bool(chosen)
 
 
