@@ -34,6 +34,7 @@ class Settings:
     quirk: str | None = None
     thinking: str | None = None
     web_search: bool = False
+    pictures: bool = True
     reasoning: bool | None = None
     context_window: int | None = None
     request: Mapping[str, Any] = field(default_factory=dict)

@@ -19,7 +19,8 @@ THINKING = ("off", "low", "medium", "high")
 TABLE_ONLY = ("reasoning", "context_window", "request", "headers")
 """Settings that belong to one provider: they stand in its table of the file and nowhere else."""
 PROVIDER_KEYS = (
-    "base_url", "model", "wire", "protocol", "quirk", "thinking", "web_search", *TABLE_ONLY,
+    "base_url", "model", "wire", "protocol", "quirk", "thinking", "web_search",
+    "pictures", *TABLE_ONLY,
 )  # fmt: skip
 _SECRET_WORDS = ("key", "token", "secret", "password", "auth", "cookie")
 _HEADER_NAME = re.compile(r"[A-Za-z0-9-]{1,64}")
@@ -157,6 +158,7 @@ CHECKS: Mapping[str, Check] = {
     "quirk": one_of(*QUIRKS),
     "thinking": one_of(*THINKING),
     "web_search": switch,
+    "pictures": switch,
     "reasoning": switch,
     "context_window": number,
     "request": request,

@@ -137,6 +137,7 @@ def provider_settings(settings: Settings) -> ProviderSettings:
         settings.protocol or "",
         settings.thinking or "",
         settings.web_search,
+        settings.pictures,
         settings.reasoning,
         settings.context_window,
         settings.request,

@@ -22,6 +22,7 @@ from bridge.providers.chat_calls import call_deltas
 from bridge.providers.chat_echo import EchoCollector
 from bridge.providers.chat_quirks import EXTRA_CONTENT, REASONING_DETAILS, STRICT, ChatQuirks
 from bridge.providers.chat_usage import UsageCount
+from bridge.providers.halves import Halves
 from bridge.providers.refusals import error_text, quote
 from bridge.providers.sse import ServerSentEvent
 from bridge.providers.wire import Peer
@@ -60,7 +61,7 @@ class ChatAnswer:
         self._reasons: list[str] = []
         self._contradiction = ""
         self._refused = False
-        self._half = ""
+        self._halves = Halves()
         self._called = False
         self._usage = UsageCount()
         self._echo = EchoCollector(quirks.echo_fields)
@@ -95,7 +96,7 @@ class ChatAnswer:
 
     def _finish(self) -> Finish:
         host = self._peer.host
-        if self._half:
+        if self._halves.waiting:
             raise ProviderError(f"{host} ended its answer inside a character")
         if not self._reasons:
             raise ProviderError(
@@ -155,7 +156,11 @@ class ChatAnswer:
             if not isinstance(text, str):
                 raise self._broken(f"{name} that is not text")
             self._refused = self._refused or name == "refusal"
-            if whole := self._join(text):
+            try:
+                whole = self._halves.feed(text)
+            except ValueError as error:
+                raise self._broken(str(error)) from error
+            if whole:
                 events.append(TextDelta(whole))
         return events
 
@@ -178,19 +183,6 @@ class ChatAnswer:
             if fragment.id or fragment.name or fragment.arguments or EXTRA_CONTENT not in entry:
                 events.append(fragment)
         return events
-
-    def _join(self, text: str) -> str:
-        """Text without lone surrogates: JSON escapes can split one character over two chunks."""
-        text = self._half + text
-        self._half = ""
-        if text.isascii():
-            return text
-        if "\ud800" <= text[-1] <= "\udbff":
-            text, self._half = text[:-1], text[-1]
-        try:
-            return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
-        except UnicodeDecodeError as error:
-            raise self._broken("half a character") from error
 
     def _failed(self, said: str) -> ProviderError:
         return ProviderError(

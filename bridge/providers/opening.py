@@ -73,6 +73,7 @@ def options_of(chosen: ResolvedProvider) -> RequestOptions:
         settings.thinking,
         chosen.reasons,
         settings.web_search,
+        settings.pictures,
         settings.request,
     )
 

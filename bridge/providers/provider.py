@@ -16,6 +16,7 @@ from bridge.conversation.stream import StreamEvent
 from bridge.errors import ProviderError
 from bridge.providers.endpoint import HttpLimits, Server, endpoint_of
 from bridge.providers.event_stream import EventStream, open_events
+from bridge.providers.pictures import without_pictures
 from bridge.providers.sse import ServerSentEvent
 from bridge.providers.tap import Tap
 from bridge.providers.wire import Answer, Peer, RequestOptions, Wire
@@ -58,6 +59,8 @@ class HttpProvider:
     def stream(self, request: ModelRequest) -> Iterator[Iterator[StreamEvent]]:
         """See ``bridge.agent.ports.Provider.stream``."""
         peer = Peer(self._endpoint.host, self._endpoint.secret)
+        if not self._options.pictures:
+            request = without_pictures(request)
         body = json.dumps(self._wire.body(request, self._options), ensure_ascii=False)
         with open_events(
             self._endpoint,

@@ -88,6 +88,8 @@ def _advice(endpoint: Endpoint, status: int, said: str, model: str, broke: bool)
         return f"check the key in {endpoint.key_source}"
     if status == 402 or broke:
         return "the account at the provider has no credit or quota left"
+    if status != 413 and "image" in said.lower():
+        return "does the model read pictures? if not: BRIDGE_PICTURES=false"
     if status in (400, 404, 422) and "model" in said.lower():
         return f"is {model!r} a model of this server? choose one with --model"
     if status in (404, 405):

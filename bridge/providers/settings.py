@@ -26,8 +26,8 @@ class ProviderSettings:
 
     ``quirk`` is "" or "stop-with-calls". ``thinking`` is "", "off" or an effort. ``request`` is
     laid over the request's JSON, ``headers`` beside its headers. ``reasoning``: what the server
-    itself tells of the model; False overrides the catalogue. ``record`` and ``debug_http`` name
-    files.
+    itself tells of the model; False overrides the catalogue. ``pictures``: the model reads them.
+    ``record`` and ``debug_http`` name files.
     """
 
     name: str = "demo"
@@ -38,6 +38,7 @@ class ProviderSettings:
     protocol: str = ""
     thinking: str = ""
     web_search: bool = False
+    pictures: bool = True
     reasoning: bool | None = None
     context_window: int | None = None
     request: Mapping[str, Any] = field(default_factory=dict)

@@ -21,8 +21,9 @@ class RequestOptions:
 
     ``thinking``: "" leaves it to the server, "off" asks for none and removes every override of it
     from ``extra``, else an effort ("low", "medium", "high"). ``reasons``: the model is known to
-    reason (catalogue). ``web_search``: offer the provider's own search. ``extra``: the user's
-    additions to the request body.
+    reason (catalogue). ``web_search``: offer the provider's own search. ``pictures``: the model
+    reads them; else lines of text stand for them. ``extra``: the user's additions to the request
+    body.
     """
 
     model: str
@@ -30,6 +31,7 @@ class RequestOptions:
     thinking: str = ""
     reasons: bool = False
     web_search: bool = False
+    pictures: bool = True
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
