@@ -70,7 +70,7 @@ def carry_out(run: Run, options: argparse.Namespace, home: str) -> Report:
         **os.environ,
         "BRIDGE_HOME": home,
         "BRIDGE_WIRE": run.wire,
-        "BRIDGE_IMAGES": "true" if options.images else "false",
+        "BRIDGE_PICTURES": "true" if options.pictures else "false",
         "BRIDGE_MAX_OUTPUT_TOKENS": str(options.max_output_tokens),
     }
     start = time.monotonic()
@@ -151,7 +151,7 @@ def parsed(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--max-turns", type=int, default=6)
     parser.add_argument("--max-output-tokens", type=int, default=512)
     parser.add_argument("--seconds", type=float, default=600, help="limit of one run")
-    parser.add_argument("--images", action="store_true", help="the model reads pictures")
+    parser.add_argument("--pictures", action="store_true", help="the model reads pictures")
     return parser.parse_args(argv)
 
 
