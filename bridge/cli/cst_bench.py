@@ -115,7 +115,7 @@ def _asked(base_url: str, model: str, path: Path | None) -> list[Sample]:
 def _told(samples: Iterable[Sample]) -> Iterator[Sample]:
     for sample in samples:
         if sys.stderr.isatty():
-            print_note(f"{sample.mode} {sample.task}: {sample.finish}")
+            print_note(f"{sample.arm} {sample.task}: {sample.finish}")
         yield sample
 
 

@@ -20,6 +20,7 @@ from typing import Any, TextIO
 from bridge.conversation.frames import CallOpened, CallReady, ContractError, Frame
 from bridge.conversation.messages import ModelRequest, ToolCall, UserMessage
 from bridge.conversation.stream import Finish, FinishReason, StreamEvent, TextDelta
+from bridge.cst.bench.arms import ARMS
 from bridge.cst.bench.conversations import BENCH_TOOLS
 from bridge.cst.bench.tasks import TASKS, Task
 from bridge.cst.carriers import CARRIERS
@@ -27,7 +28,6 @@ from bridge.errors import ConfigurationError
 from device_tools.errors import InvalidCall
 from device_tools.schema import validate
 
-MODES = ("ctl", "ctl-heredoc")
 MAX_OUTPUT_TOKENS = 512
 PACKAGED = Path(__file__).parent / "samples"
 
@@ -41,10 +41,11 @@ Ask = Callable[[ModelRequest], AbstractContextManager[Iterator[StreamEvent]]]
 
 @dataclass(frozen=True)
 class Sample:
-    """One reply: ``finish`` is the neutral reason, ``text`` all that the model wrote."""
+    """One reply: ``arm`` is one of ``ARMS``, ``finish`` the neutral reason, ``text`` all that the
+    model wrote."""
 
     source: str
-    mode: str
+    arm: str
     task: str
     finish: str
     text: str
@@ -53,8 +54,9 @@ class Sample:
 @dataclass(frozen=True)
 class Score:
     """``well_formed``: at least one call was confirmed and the grammar never broken; ``valid``: the
-    first call also passes its tool's schema; ``as_asked``: it is the call of the task. ``fault``:
-    the kind of contract error, "no_call", "unknown_tool", "schema", "other_call", or ""."""
+    first confirmed call passes its tool's schema; ``as_asked``: it is the call of the task.
+    ``fault``: the kind of contract error, "no_call", "unfinished", "unknown_tool", "schema", "other_call" or
+    ""."""
 
     well_formed: bool
     valid: bool
@@ -67,7 +69,7 @@ class CorrectnessRow:
     """``low`` and ``high``: Wilson interval (95 %) of the well-formed share, in %."""
 
     source: str
-    mode: str
+    arm: str
     kind: str
     replies: int
     well_formed: int
@@ -79,19 +81,19 @@ class CorrectnessRow:
 
 
 def score(sample: Sample) -> Score:
-    """Judge one reply by the real carrier of its mode."""
-    reader = CARRIERS[sample.mode].reader(BENCH_TOOLS, None)
+    """Judge one reply by the real carrier."""
+    reader = CARRIERS[ARMS[sample.arm].mode].reader(BENCH_TOOLS, None)
     frames = [*reader.feed(TextDelta(sample.text))]
     frames += reader.close(Finish(FinishReason(sample.finish)))
     fault = next((f.kind.value for f in frames if isinstance(f, ContractError)), "")
     calls = [frame.call for frame in frames if isinstance(frame, CallReady)]
-    if fault or not calls:
+    if not calls:
         return Score(False, False, False, fault or _without_call(frames))
-    wrong = _refused(calls[0])
-    if wrong:
-        return Score(True, False, False, wrong)
-    asked = _TASKS[sample.task].is_done_by(calls[0])
-    return Score(True, True, asked, "" if asked else "other_call")
+    # a confirmed call has run, whatever broke behind it
+    refused = _refused(calls[0])
+    asked = not refused and _TASKS[sample.task].is_done_by(calls[0])
+    fault = fault or refused or ("" if asked else "other_call")
+    return Score(not any(isinstance(f, ContractError) for f in frames), not refused, asked, fault)
 
 
 def _without_call(frames: Iterable[Frame]) -> str:
@@ -110,21 +112,21 @@ def _refused(call: ToolCall) -> str:
 
 
 def correctness(samples: Iterable[Sample]) -> list[CorrectnessRow]:
-    """One row per source, mode and kind of task, in the samples' order."""
+    """One row per source, arm and kind of task, in the samples' order."""
 
     def group(sample: Sample) -> tuple[str, str, str]:
-        return sample.source, sample.mode, _TASKS[sample.task].kind
+        return sample.source, sample.arm, _TASKS[sample.task].kind
 
     ordered = sorted(samples, key=group)
     return [_row(*key, [score(each) for each in some]) for key, some in groupby(ordered, group)]
 
 
-def _row(source: str, mode: str, kind: str, scores: Sequence[Score]) -> CorrectnessRow:
+def _row(source: str, arm: str, kind: str, scores: Sequence[Score]) -> CorrectnessRow:
     well = sum(each.well_formed for each in scores)
     low, high = wilson(well, len(scores))
     return CorrectnessRow(
         source,
-        mode,
+        arm,
         kind,
         len(scores),
         well,
@@ -147,17 +149,19 @@ def wilson(hits: int, count: int, z: float = 1.96) -> tuple[float, float]:
     return max(low, 0.0), min(high, 1.0)
 
 
-def ask_model(ask: Ask, source: str, tasks: Sequence[Task] = TASKS) -> Iterator[Sample]:
-    """One reply per mode and task, the modes one after another so that a server can keep the
+def ask_model(
+    ask: Ask, source: str, tasks: Sequence[Task] = TASKS, arms: Sequence[str] = tuple(ARMS)
+) -> Iterator[Sample]:
+    """One reply per arm and task, the arms one after another so that a server can keep the
     prompt. Raises ProviderError."""
-    for mode in MODES:
-        system = _SYSTEM + CARRIERS[mode].system_prompt(BENCH_TOOLS)
+    for arm in arms:
+        system = _SYSTEM + ARMS[arm].prompt()
         for task in tasks:
             message = UserMessage(task.prompt)
             request = ModelRequest(system, (message,), max_output_tokens=MAX_OUTPUT_TOKENS)
             with ask(request) as events:
                 text, finish = _read(events)
-            yield Sample(source, mode, task.name, finish, text)
+            yield Sample(source, arm, task.name, finish, text)
 
 
 def _read(events: Iterable[StreamEvent]) -> tuple[str, str]:
@@ -207,8 +211,8 @@ def load(path: Path) -> list[Sample]:
             f"{path} holds no samples: {error}", advice="make some with --save FILE"
         ) from error
     for sample in samples:
-        if sample.task not in _TASKS or sample.mode not in CARRIERS:
-            raise ConfigurationError(f"{path}: no task {sample.task!r} in mode {sample.mode!r}")
+        if sample.task not in _TASKS or sample.arm not in ARMS:
+            raise ConfigurationError(f"{path}: no task {sample.task!r} in arm {sample.arm!r}")
     return samples
 
 

@@ -114,9 +114,9 @@ def _progress(axes: Axes, rows: Sequence[Row]) -> bool:
 def _frames(axes: Axes, rows: Sequence[Row]) -> bool:
     chosen = [row for row in rows if isinstance(row, CorrectnessRow)]
     for row in chosen:
-        label = f"{row.mode}, {row.kind}\n{row.source}"
+        label = f"{row.arm}: {row.kind}\n{row.source}"
         share = 100 * row.well_formed / row.replies
-        axes.barh(label, share, color="C0" if row.mode == "ctl-heredoc" else "C1")
+        axes.barh(label, share, color="C0" if row.arm == "ctl-heredoc" else "C1")
         axes.plot([row.low, row.high], [label] * 2, color="black", linewidth=1)
     axes.set_xlim(0, 100)
     axes.invert_yaxis()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from bridge.cst.bench.arms import ARMS
 from bridge.cst.bench.tasks import TASKS
 from bridge.cst.carriers import CARRIERS
 from tests.doubles.provider_server import ScriptedServer, chat_answer
@@ -47,7 +48,7 @@ def test_a_terminal_gets_tables() -> None:
 def test_samples_of_the_users_own_are_judged(tmp_path: Path) -> None:
     """D reads the file that is named instead of the packaged ones."""
     path = tmp_path / "mine.jsonl"
-    sample = {"source": "mine", "mode": "ctl", "task": "phone-home", "finish": "stop"}
+    sample = {"source": "mine", "arm": "ctl", "task": "phone-home", "finish": "stop"}
     text = "call c1 press_key\narg key home\nend\n"
     lines = [{"samples": 1, "made": "by hand"}, {**sample, "text": text}]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
@@ -68,18 +69,19 @@ def test_a_file_without_samples_ends_with_exit_2(tmp_path: Path) -> None:
 
 
 def test_a_model_is_asked_at_temperature_0_and_its_words_are_kept(tmp_path: Path) -> None:
-    """A server of the user's is asked each task in both modes; the file can be judged again."""
+    """A server of the user's is asked each task in every arm; the file can be judged again."""
     path = tmp_path / "kept.jsonl"
     home = "call c1 press_key\narg key home\nend\n"
-    with ScriptedServer([chat_answer(home)] * 2 * len(TASKS)) as server:
+    with ScriptedServer([chat_answer(home)] * len(ARMS) * len(TASKS)) as server:
         argv = ("--base-url", server.base_url, "--model", "small", "--save", str(path))
         asked = bench("--experiment", "D", "--json", *argv)
     assert asked.returncode == 0, asked.stderr
     assert {request.json["temperature"] for request in server.requests} == {0}
-    assert len(server.requests) == 2 * len(TASKS)
+    assert len(server.requests) == len(ARMS) * len(TASKS)
     rows = [json.loads(line) for line in asked.stdout.splitlines()]
-    assert [(row["mode"], row["kind"], row["as_asked"]) for row in rows] == [
-        ("ctl", "file", 0), ("ctl", "phone", 1), ("ctl-heredoc", "file", 0),
+    assert [(row["arm"], row["kind"], row["as_asked"]) for row in rows] == [
+        ("ctl", "file", 0), ("ctl", "phone", 1), ("ctl, counts only", "file", 0),
+        ("ctl, counts only", "phone", 1), ("ctl-heredoc", "file", 0),
         ("ctl-heredoc", "phone", 1),
     ]  # fmt: skip
     again = bench("--experiment", "D", "--json", "--samples", str(path))

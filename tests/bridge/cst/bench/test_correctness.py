@@ -10,8 +10,8 @@ import pytest
 
 from bridge.conversation.messages import ModelRequest
 from bridge.conversation.stream import Finish, FinishReason, StreamEvent, TextDelta
+from bridge.cst.bench.arms import ARMS
 from bridge.cst.bench.correctness import (
-    MODES,
     Sample,
     Score,
     ask_model,
@@ -46,6 +46,7 @@ def sample(
         (sample(OPEN.replace("app Notes", "name Notes")), Score(True, False, False, "schema")),
         (sample(OPEN.replace("open_app", "start")), Score(True, False, False, "unknown_tool")),
         (sample("call c1 open_app Notes\nend\n"), Score(False, False, False, "bad_call")),
+        (sample(f"{OPEN}call c2 finish"), Score(False, True, True, "unexpected_line")),
         (sample("I open Notes."), Score(False, False, False, "no_call")),
         (sample(OPEN.removesuffix("end\n"), finish="length"),
          Score(False, False, False, "unexpected_line")),
@@ -77,7 +78,7 @@ def test_rows_count_by_mode_and_kind() -> None:
     """One row per source, mode and kind of task, with the kinds of faults."""
     given = [sample(OPEN), sample("call c1 open_app Notes\n"), sample("no"), sample(OPEN, "ctl")]
     rows = correctness(given)
-    assert [(row.mode, row.kind, row.replies, row.well_formed, row.as_asked) for row in rows] == [
+    assert [(row.arm, row.kind, row.replies, row.well_formed, row.as_asked) for row in rows] == [
         ("ctl", "phone", 1, 1, 1),
         ("ctl-heredoc", "phone", 3, 1, 1),
     ]
@@ -92,7 +93,7 @@ def test_wilson_intervals() -> None:
     assert wilson(0, 0) == (0.0, 1.0)
 
 
-def test_a_model_is_asked_every_task_in_both_modes_and_what_was_saved_reads_back(
+def test_a_model_is_asked_every_task_in_every_arm_and_what_was_saved_reads_back(
     tmp_path: Path,
 ) -> None:
     """The prompt teaches the mode; what came is kept word for word."""
@@ -105,8 +106,8 @@ def test_a_model_is_asked_every_task_in_both_modes_and_what_was_saved_reads_back
 
     path = tmp_path / "made.jsonl"
     kept = save(path, "by a test", ask_model(answer, "a model", TASKS[:2]))
-    assert [(each.mode, each.task) for each in kept] == [
-        (mode, task.name) for mode in MODES for task in TASKS[:2]
+    assert [(each.arm, each.task) for each in kept] == [
+        (arm, task.name) for arm in ARMS for task in TASKS[:2]
     ]
     assert kept[0].text == OPEN
     assert load(path) == kept
@@ -114,7 +115,7 @@ def test_a_model_is_asked_every_task_in_both_modes_and_what_was_saved_reads_back
     assert all(not request.tools and request.max_output_tokens for request in asked)
 
 
-@pytest.mark.parametrize("text", ["", "{}\n", "nonsense", '{"samples": 1}\n{"mode": "ctl"}\n'])
+@pytest.mark.parametrize("text", ["", "{}\n", "nonsense", '{"samples": 1}\n{"arm": "ctl"}\n'])
 def test_what_holds_no_samples_is_refused(text: str, tmp_path: Path) -> None:
     """The user is told that the file is none, and how to make one."""
     path = tmp_path / "bad.jsonl"
