@@ -53,10 +53,10 @@ class Sample:
 
 @dataclass(frozen=True)
 class Score:
-    """``well_formed``: at least one call was confirmed and the grammar never broken; ``valid``: the
-    first confirmed call passes its tool's schema; ``as_asked``: it is the call of the task.
-    ``fault``: the kind of contract error, "no_call", "unfinished", "unknown_tool", "schema", "other_call" or
-    ""."""
+    """``well_formed``: at least one call was confirmed and the grammar never broken. ``valid``: the
+    first confirmed call passes its tool's schema. ``as_asked``: it is the call of the task.
+    ``fault``: the kind of contract error, "no_call", "unfinished", "unknown_tool", "schema",
+    "other_call" or ""."""
 
     well_formed: bool
     valid: bool
