@@ -5,6 +5,13 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
+from bridge.conversation.finish import FINISH
+from device_tools.catalog import PHONE_TOOLS
+from tests.bridge.cst import reference
+
+TOOLS = [tool for tool in (*PHONE_TOOLS, FINISH) if tool.name in reference.TOOLS]
+"""Those on offer; the same as in the reference."""
+
 HEAD = b"call c1 tap\narg x 1\narg y 2\nend\n"
 NEXT = b"call c2 current_app\nend\n"
 

@@ -16,7 +16,6 @@ import pytest
 
 from bridge.conversation.frames import ArgumentConfirmed, CallRefused, Frame
 from bridge.conversation.stream import Finish, FinishReason
-from device_tools.catalog import PHONE_TOOLS
 from tests.bridge.cst import corpus as ctl_corpus
 from tests.bridge.cst import native_corpus, native_reference, reference, xml_corpus, xml_reference
 from tests.bridge.cst.feeding import Player, calls, cut, cuttings, joined
@@ -25,7 +24,6 @@ from tests.shared_data import shared_data
 
 STOP = Finish(FinishReason.STOP, "stop")
 Meaning = list[tuple[str, dict[str, Any]]]
-CTL_TOOLS = [tool for tool in PHONE_TOOLS if tool.name in reference.TOOLS]
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ class Stream:
     ends: tuple[int, ...] = ()
 
     def player(self) -> Player:
-        tools = CTL_TOOLS if self.mode.startswith("ctl") else xml_corpus.TOOLS
+        tools = ctl_corpus.TOOLS if self.mode.startswith("ctl") else xml_corpus.TOOLS
         return Player(self.mode, self.wire, tools, STOP)
 
 
