@@ -10,7 +10,6 @@ This module reads what stands outside of frames, ``bridge.cst.ctl_frame`` what s
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 
 from bridge.conversation.frames import ContractErrorKind as Kind
@@ -101,27 +100,24 @@ class CtlParser:
         return bool(self._ids or self._fences) and lines.is_blank(line)
 
     def _outside_line(self, line: bytes) -> None:
-        head = lines.CALL.fullmatch(line)
-        if head and (not head[3] or head[2].decode() in self._tools):
+        head, broken = lines.CALL.fullmatch(line), lines.broken_call(line, self._tools)
+        if broken is not None or (head and not head[3]):
             if len(line) > self._tape.limits.line:
                 self._tape.too_long(line)
-            elif head[3]:
-                self._call_with_rest(head)
-            else:
+            elif broken is not None:
+                self._broken_call(line, *broken)
+            elif head:
                 self._open(head[1].decode(), head[2].decode(), line)
         elif not self._is_filler(line):
             self._not_a_frame(line + b"\n")
         elif not self._ids:
             self._fences += line + b"\n"
 
-    def _call_with_rest(self, head: re.Match[bytes]) -> None:
-        self._tape.fault(
-            Kind.BAD_CALL,
-            "a call line holds the id and the tool name and ends there in LF",
-            line=head[0],
-            call_id=head[1].decode(),
-            tool=head[2].decode(),
-        )
+    def _broken_call(self, line: bytes, call_id: str, tool: str) -> None:
+        what = "a call line holds the id and the tool name and ends there in LF"
+        if not call_id:
+            what = "the id is missing; a call line is: call ID NAME"
+        self._tape.fault(Kind.BAD_CALL, what, line=line, call_id=call_id, tool=tool)
 
     def _not_a_frame(self, data: bytes) -> None:
         if self._ids:
@@ -146,16 +142,11 @@ class CtlParser:
 
     def _close_outside(self, clean: bool) -> None:
         line = bytes(self._tape.line)
-        head = lines.CALL.fullmatch(line)
-        if head and not head[3]:
-            self._tape.fault(
-                Kind.UNEXPECTED_LINE,
-                f"stream ended inside call {head[1].decode()}",
-                line=line,
-                call_id=head[1].decode(),
-                tool=head[2].decode(),
-            )
-        elif head and head[2].decode() in self._tools:
-            self._call_with_rest(head)
+        if broken := lines.broken_call(line, self._tools):
+            self._broken_call(line, *broken)
+        elif (head := lines.CALL.fullmatch(line)) and not head[3]:
+            call_id, tool = head[1].decode(), head[2].decode()
+            what = f"stream ended inside call {call_id}"
+            self._tape.fault(Kind.UNEXPECTED_LINE, what, line=line, call_id=call_id, tool=tool)
         elif clean and not self._ids:
             self._tape.pieces += (self._fences, line)

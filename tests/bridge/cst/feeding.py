@@ -11,6 +11,7 @@ from bridge.conversation.frames import ArgumentConfirmed, CallReady, Frame, Text
 from bridge.conversation.messages import ModelRequest, ToolCall
 from bridge.conversation.stream import Finish, StreamEvent, TextDelta
 from bridge.cst.carriers import CARRIERS
+from bridge.cst.ctl_events import ArgumentPiece, Event, Text
 from bridge.errors import ProviderError
 from bridge.providers.chat_completions import ChatWire
 from bridge.providers.chat_quirks import ChatQuirks
@@ -36,6 +37,20 @@ def joined(frames: Iterable[Frame]) -> list[Frame]:
                 out[-1] = ArgumentConfirmed(id_, key, before + after)
             case _:
                 out.append(frame)
+    return out
+
+
+def glued(events: Iterable[Event]) -> list[Event]:
+    """The same for the events of the CTL parser."""
+    out: list[Event] = []
+    for event in events:
+        match out[-1] if out else None, event:
+            case Text(before), Text(after):
+                out[-1] = Text(before + after)
+            case ArgumentPiece(id_, key, before), ArgumentPiece(_, same, after) if key == same:
+                out[-1] = ArgumentPiece(id_, key, before + after)
+            case _:
+                out.append(event)
     return out
 
 
