@@ -13,14 +13,20 @@ from bridge.conversation.stream import Finish, StreamEvent, TextDelta
 from bridge.cst.carriers import CARRIERS
 from bridge.cst.ctl_events import ArgumentPiece, Event, Text
 from bridge.errors import ProviderError
+from bridge.providers.anthropic import AnthropicWire
 from bridge.providers.chat_completions import ChatWire
 from bridge.providers.chat_quirks import ChatQuirks
+from bridge.providers.responses import ResponsesWire
 from bridge.providers.sse import SseDecoder
 from bridge.providers.wire import Peer, RequestOptions, Wire
 from device_tools.schema import ToolSpec
 
 # the corpus holds the word "null" for a missing id, which only some servers mean so
-WIRES: dict[str, Wire] = {"chat": ChatWire(ChatQuirks(null_words=True))}
+WIRES: dict[str, Wire] = {
+    "chat": ChatWire(ChatQuirks(null_words=True)),
+    "responses": ResponsesWire(),
+    "anthropic": AnthropicWire(),
+}
 
 
 def joined(frames: Iterable[Frame]) -> list[Frame]:

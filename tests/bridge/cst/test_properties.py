@@ -8,6 +8,8 @@ said by the simple whole-stream readers beside this file, never by the code unde
 
 from __future__ import annotations
 
+import json
+import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +21,8 @@ from bridge.conversation.stream import Finish, FinishReason
 from tests.bridge.cst import corpus as ctl_corpus
 from tests.bridge.cst import native_corpus, native_reference, reference, xml_corpus, xml_reference
 from tests.bridge.cst.feeding import Player, calls, cut, cuttings, joined
+from tests.doubles import anthropic_stream as anthropic
+from tests.doubles import responses_stream as responses
 from tests.doubles.provider_server import DONE, chat_chunk
 from tests.shared_data import shared_data
 
@@ -72,16 +76,73 @@ def native_streams() -> Iterator[Stream]:
                 yield chat_stream(f"{mode}: {name}", mode, entries)
 
 
-CORPUS = [*text_streams(), *native_streams()]
+def closing_streams() -> Iterator[Stream]:
+    """Calls on the two wires that end each call themselves: whole, cut, empty, said twice."""
+    pick = random.Random(4)
+    for number in range(8):
+        said = []
+        for call in range(pick.randint(1, 3)):
+            text = json.dumps({"n": call, "t": "é" * pick.randint(0, 3)}, ensure_ascii=False)
+            text = pick.choice([text, text, text[:-1], "", "{}" + text])
+            said.append((f"i{call}", pick.choice("fg"), text))
+        for mode in ("native-eos", "native-inc"):
+            yield closed("anthropic", f"{mode}: anthropic {number}", mode, anthropic_steps(said))
+            yield closed("responses", f"{mode}: responses {number}", mode, responses_steps(said))
+
+
+Said = list[tuple[str, str, str]]
+Steps = list[tuple[bytes, tuple[str, str, str] | None]]
+"""The bytes of an answer in pieces; a piece that ends a call comes with it."""
+
+
+def closed(wire: str, name: str, mode: str, steps: Steps) -> Stream:
+    """Each call counts from the piece that ends it; before it the call is not whole."""
+    entries, ends, at = list[dict[str, Any]](), list[int](), 0
+    for number, (raw, call) in enumerate(steps):
+        at += len(raw)
+        if call is not None:
+            id_, tool, arguments = call
+            entries += [
+                native_corpus.entry(number, id_, tool, arguments),
+                native_corpus.close(number),
+            ]
+            ends += [at, at]
+    return Stream(name, mode, b"".join(raw for raw, _ in steps), wire, entries, tuple(ends))
+
+
+def anthropic_steps(said: Said) -> Steps:
+    steps: Steps = [(anthropic.start(), None)]
+    steps += [(raw, None) for raw in anthropic.whole(0, anthropic.text("I look."))]
+    for index, call in enumerate(said, 1):
+        *parts, last = anthropic.whole(index, anthropic.tool(*call))
+        steps += [(b"".join(parts), None), (last, call)]
+    return [*steps, (anthropic.reason("tool_use"), None), (anthropic.STOP, None)]
+
+
+def responses_steps(said: Said) -> Steps:
+    calls_by_id = {f"fc_{call[0]}": call for call in said}
+    outputs = [responses.message("I look."), *(responses.call(*call) for call in said)]
+    return [
+        (
+            responses.event(each),
+            calls_by_id.get(each["item"]["id"])
+            if each["type"] == "response.output_item.done"
+            else None,
+        )
+        for each in responses.events(*outputs)
+    ]
+
+
+CORPUS = [*text_streams(), *native_streams(), *closing_streams()]
 by_name = pytest.mark.parametrize("stream", CORPUS, ids=lambda stream: stream.name)
 
 
 def test_the_corpus_is_large_enough() -> None:
     """More than 200 streams, and a good number of them in each mode."""
-    assert len(CORPUS) == len({stream.name for stream in CORPUS}) == 452
+    assert len(CORPUS) == len({stream.name for stream in CORPUS}) == 500
     modes = [stream.mode for stream in CORPUS]
     assert {mode: modes.count(mode) for mode in modes} == {
-        "ctl": 127, "ctl-heredoc": 127, "xml": 110, "native-eos": 44, "native-inc": 44,
+        "ctl": 135, "ctl-heredoc": 135, "xml": 110, "native-eos": 60, "native-inc": 60,
     }  # fmt: skip
 
 
@@ -154,20 +215,27 @@ def test_cutting_changes_nothing(stream: Stream) -> None:
 
 
 RECORDED = {
-    "chat_tools": 1,
-    "chat_tools_truncated": 0,
-    "chat_plain": 0,
-    "q15hermes_par": 0,
+    "chat_tools": ("chat", 1, []),
+    "chat_tools_truncated": ("chat", 0, ["truncated"]),
+    "chat_plain": ("chat", 0, []),
+    "q15hermes_par": ("chat", 0, []),
+    # its deltas and its complete item differ
+    "resp_tools": ("responses", 0, ["malformed_call"]),
+    "resp_plain": ("responses", 0, []),
+    "msg_tools": ("anthropic", 1, []),
+    "msg_plain": ("anthropic", 0, []),
 }
+"""Wire, native calls that run, error words of those that do not."""
 
 
 @pytest.mark.parametrize("mode", ["native-eos", "native-inc", "ctl", "ctl-heredoc", "xml"])
 @pytest.mark.parametrize("name", RECORDED)
 def test_recorded_streams(name: str, mode: str) -> None:
-    """What a real server sent: a whole native call runs, a truncated one is refused, text stays
+    """What a real server sent: a whole native call runs, a broken one is refused, text stays
     text; no byte prefix has more or other calls than the whole; no cutting changes anything."""
     data = shared_data(f"streams/{name}.sse").read_bytes()
-    stream = Stream(name, mode, data, "chat")
+    wire, count, errors = RECORDED[name]
+    stream = Stream(name, mode, data, wire)
     one, frames, seen = stream.player(), list[Frame](), list[Meaning]()
     for at in range(len(data)):
         if fresh := one.feed(data[at : at + 1]):
@@ -175,11 +243,10 @@ def test_recorded_streams(name: str, mode: str) -> None:
             seen.append(told(stream, frames))
     frames += one.close()
     full = told(stream, frames)
-    assert len(full) == (RECORDED[name] if mode.startswith("native") else 0)
+    assert len(full) == (count if mode.startswith("native") else 0)
     assert all(now == full[: len(now)] for now in seen)
     refused = [frame.error for frame in frames if isinstance(frame, CallRefused)]
-    cut_off = name == "chat_tools_truncated" and mode.startswith("native")
-    assert refused == (["truncated"] if cut_off else [])
+    assert refused == (errors if mode.startswith("native") else [])
     for places in cuttings(len(data), 50, name):
         other = stream.player()
         pieces = [frame for piece in cut(data, places) for frame in other.feed(piece)]
