@@ -8,6 +8,7 @@ from collections.abc import Set
 BOM = b"\xef\xbb\xbf"
 _TOKEN = rb"[A-Za-z0-9_.-]"
 CALL = re.compile(rb"call (%b{1,64}) (%b{1,64})(?!%b)(.*)" % (_TOKEN, _TOKEN, _TOKEN), re.DOTALL)
+_CALL_WORD = re.compile(rb"call (%b{1,64})(?!%b)(.*)" % (_TOKEN, _TOKEN), re.DOTALL)
 _CALL_BEGUN = re.compile(rb"call (?:%b{0,64}|%b{1,64} %b{0,64})" % (_TOKEN, _TOKEN, _TOKEN))
 _CALL_HEAD = len(b"call ") + 64 + 1 + 64 + 1
 ARG = re.compile(rb"arg (%b{1,64}) (.*)" % _TOKEN, re.DOTALL)
@@ -19,13 +20,24 @@ _BLANK = re.compile(rb"[ \t\r]*")
 
 
 def may_become_call(part: bytes, tools: Set[str]) -> bool:
-    """Whether a begun line may become ``call A B``, or the broken form with more behind an
-    offered B. Looks at the head alone, whatever the length."""
+    """Whether a begun line may become ``call A B`` or a broken call. Looks at the head alone,
+    whatever the length."""
     if len(part) <= len(b"call "):
         return b"call ".startswith(part)
-    if head := CALL.match(part[: _CALL_HEAD + 1]):
-        return not head[3] or head[2].decode() in tools
-    return bool(_CALL_BEGUN.fullmatch(part[:_CALL_HEAD]))
+    head = part[: _CALL_HEAD + 1]
+    if _CALL_BEGUN.fullmatch(part[:_CALL_HEAD]) or broken_call(head, tools) is not None:
+        return True
+    return bool((whole := CALL.match(head)) and not whole[3])
+
+
+def broken_call(line: bytes, tools: Set[str]) -> tuple[str, str] | None:
+    """Id ("" when it is missing) and tool of a line that means a call and cannot begin a frame:
+    ``call ID TOOL`` with more behind an offered tool, or ``call TOOL`` without an id."""
+    head = CALL.fullmatch(line)
+    if head and head[2].decode() in tools:
+        return (head[1].decode(), head[2].decode()) if head[3] else None
+    first = _CALL_WORD.fullmatch(line)
+    return ("", first[1].decode()) if first and first[1].decode() in tools else None
 
 
 def may_become_fence(part: bytes) -> bool:

@@ -49,7 +49,7 @@ def fault_message(fault: Fault, tools: Mapping[str, ToolSpec], length_prefix: bo
     if spec is None or fault.kind in (Kind.BODY_EOF, Kind.HEREDOC_EOF):
         text += "Send that call again as one whole frame that closes with end.\n"
     else:
-        right = frame(fault.call_id, spec.name, _meant(fault, spec), length_prefix)
+        right = frame(fault.call_id or "c1", spec.name, _meant(fault, spec), length_prefix)
         text += f"Write it like this:\n{right}"
     return text.rstrip("\n")
 
@@ -93,7 +93,7 @@ def _visible(text: str) -> str:
 def _meant(fault: Fault, spec: ToolSpec) -> dict[str, str]:
     """The arguments the line seems to give, in the schema's order; a placeholder where none."""
     line = fault.line.decode("utf-8", "replace")
-    head = f"call {fault.call_id} {fault.tool}"
+    head = " ".join(word for word in ("call", fault.call_id, fault.tool) if word)
     rest = line.removeprefix(head).strip() if line.startswith(head) else ""
     required = list(spec.parameters.get("required", ()))
     found = _arguments_of(rest, spec, required)

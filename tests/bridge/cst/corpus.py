@@ -5,6 +5,13 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
+from bridge.conversation.finish import FINISH
+from device_tools.catalog import PHONE_TOOLS
+from tests.bridge.cst import reference
+
+TOOLS = [tool for tool in (*PHONE_TOOLS, FINISH) if tool.name in reference.TOOLS]
+"""Those on offer; the same as in the reference."""
+
 HEAD = b"call c1 tap\narg x 1\narg y 2\nend\n"
 NEXT = b"call c2 current_app\nend\n"
 
@@ -65,6 +72,14 @@ HANDWRITTEN = (
     Stream("unknown tool in a frame", b"call c1 fly\nend\n", 1),
     Stream("unknown tool with rest after a call", HEAD + b"call c2 fly now\n", 1, "stop"),
     Stream("known tool with rest after a call", HEAD + b"call c2 tap 1 2\n", 1, "bad_call"),
+    Stream("no id", b"call open_app\narg app Notes\nend\n", 0, "bad_call"),
+    Stream("no id, values on the line", b"call tap 5 7\nend\n", 0, "bad_call"),
+    Stream("no id, one word on the line", b"call open_app Notes\nend\n", 0, "bad_call"),
+    Stream("no id, parentheses", b'call open_app("Notes")\n', 0, "bad_call"),
+    Stream("no id after a call", HEAD + b"call current_app\nend\n", 1, "bad_call"),
+    Stream("a tool's name as id", b"call tap tap\nend\n", 1),
+    Stream("a tool's name as id of an unknown tool", b"call tap fly\nend\n", 0, "bad_call"),
+    Stream("prose that begins like a tool", b"call tapas bar now\ncall tap-ping me now\n"),
     Stream("two spaces", b"call  c1 tap\nend\n"),
     Stream("indented call", b" call c1 tap\nend\n"),
     Stream("capital Call", b"Call c1 tap\nend\n"),
@@ -137,6 +152,7 @@ PARTS = (
     HEAD, NEXT, NEXT, b"call c5 t\n", b"call c6 t\narg a 3\nabc\nend\n", b"end\n", b"end\n",
     b"call c7 t\narg a <<E\nx\nE\nend\n", b"arg z <<E\n", b"E\n", b"3", b"0", b"some text",
     "é".encode(), b"\xef\xbb\xbf", b"call c3 fly\n", b"call c4 finish\n",
+    b"call tap", b"call finish\n",
 )  # fmt: skip
 
 

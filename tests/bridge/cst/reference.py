@@ -35,6 +35,10 @@ def read(data: bytes, *, length_prefix: bool = False) -> Reading:
     try:
         while (stop := data.find(b"\n", at)) >= 0:
             line = data[at:stop].decode("latin-1")
+            first = re.match(f"call ({TOKEN})(?![A-Za-z0-9_.-])", line)
+            second = re.match(f"call {TOKEN} ({TOKEN})(?![A-Za-z0-9_.-])", line)
+            if first and first[1] in TOOLS and not (second and second[1] in TOOLS):
+                raise Broken("line_too_long" if len(line) > MAX_LINE else "bad_call")
             opening = re.fullmatch(f"call ({TOKEN}) ({TOKEN})", line)
             if opening:
                 check_call(reading, opening[1], line)

@@ -23,6 +23,7 @@ from bridge.cst.ctl_events import (
     Text,
 )
 from tests.bridge.cst.corpus import BOUNDS, HANDWRITTEN, HEAD, PARTS, Stream, doc, generated
+from tests.bridge.cst.feeding import glued
 from tests.bridge.cst.reference import TOOLS, read
 
 CORPUS = [*HANDWRITTEN, *generated(50, seed=1)]
@@ -36,21 +37,6 @@ def parser(length_prefix: bool = False, limits: Limits | None = None) -> CtlPars
     return CtlParser(TOOLS, length_prefix=length_prefix, limits=limits)
 
 
-def joined(events: Iterable[Event]) -> list[Event]:
-    """Adjacent pieces of one text or one argument as one event: what chunking may not change."""
-    out: list[Event] = []
-    for event in events:
-        last = out[-1] if out else None
-        match last, event:
-            case Text(before), Text(after):
-                out[-1] = Text(before + after)
-            case ArgumentPiece(id_, key, before), ArgumentPiece(_, same, after) if key == same:
-                out[-1] = ArgumentPiece(id_, key, before + after)
-            case _:
-                out.append(event)
-    return out
-
-
 def feed(stream: Stream, sizes: Iterable[int], clean: bool | None = True) -> list[Event]:
     """All events when ``stream`` comes in pieces of ``sizes``; ``clean`` None: not closed."""
     one = parser(stream.length_prefix)
@@ -62,7 +48,7 @@ def feed(stream: Stream, sizes: Iterable[int], clean: bool | None = True) -> lis
         events += one.feed(stream.data[at : at + size])
         at += size
     events += one.feed(stream.data[at:])
-    return joined(events + ([] if clean is None else one.close(clean=clean)))
+    return glued(events + ([] if clean is None else one.close(clean=clean)))
 
 
 def prefix(stream: Stream, size: int) -> Stream:
@@ -142,7 +128,7 @@ def test_every_prefix_is_confirmation_faithful(stream: Stream) -> None:
         assert len(now) >= before
         before = len(now)
         grown += one.feed(stream.data[size - 1 : size] if size else b"")
-        assert joined(grown) == feed(part, [], clean=None)
+        assert glued(grown) == feed(part, [], clean=None)
     assert before == len(full)
 
 
@@ -150,7 +136,7 @@ def test_every_prefix_is_confirmation_faithful(stream: Stream) -> None:
 def test_text_is_everything_before_the_first_frame(stream: Stream) -> None:
     """Confirmed text equals the reference's, only a fence just before a frame is dropped."""
     one = parser(stream.length_prefix)
-    events = joined(one.feed(stream.data + b"\n"))
+    events = glued(one.feed(stream.data + b"\n"))
     wanted = read(stream.data + b"\n", length_prefix=stream.length_prefix)
     texts = [event.data for event in events if isinstance(event, Text)]
     assert b"".join(texts) == wanted.text
@@ -263,9 +249,9 @@ def test_a_smaller_argument_bound_gives_the_same_events_in_any_chunks(
     data: bytes, bound: int
 ) -> None:
     """The bound counts bytes of the value, not of chunks."""
-    whole = joined(parser(limits=Limits(argument=bound)).feed(data))
+    whole = glued(parser(limits=Limits(argument=bound)).feed(data))
     one = parser(limits=Limits(argument=bound))
-    assert joined([e for at in range(len(data)) for e in one.feed(data[at : at + 1])]) == whole
+    assert glued([e for at in range(len(data)) for e in one.feed(data[at : at + 1])]) == whole
     assert end(whole) == ("limit" if bound == 10 else "")
 
 

@@ -183,6 +183,11 @@ def test_nothing_is_confirmed_when_the_stream_broke() -> None:
         ('call c1 tap {"x": 5, "y": 7}', "call c1 tap\narg x 5\narg y 7\nend"),
         ("call c1 type_text hello my friend", "call c1 type_text\narg text hello my friend\nend"),
         ("call c1 current_app()", "call c1 current_app\nend"),
+        ("call open_app Notes", "call c1 open_app\narg app Notes\nend"),
+        ("call open_app\narg app Notes\nend", "call c1 open_app\narg app text\nend"),
+        ("call open_app(app='My Notes')", "call c1 open_app\narg app My Notes\nend"),
+        ("call tap 5 7", "call c1 tap\narg x 5\narg y 7\nend"),
+        ("call current_app", "call c1 current_app\nend"),
         ("call c1 current_app\r", "call c1 current_app\nend"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The examples of docs/protocol-ctl.md say what the parser says."""
+"""The examples of the protocol pages say what the carriers say."""
 
 from __future__ import annotations
 
@@ -8,58 +8,94 @@ from pathlib import Path
 
 import pytest
 
-from bridge.cst.ctl import CtlParser
-from bridge.cst.ctl_events import (
-    ArgumentPiece,
-    CallEnd,
-    CallStart,
-    Event,
-    Fault,
-    Limits,
-    Stop,
-    Text,
+from bridge.conversation.frames import (
+    ArgumentConfirmed,
+    CallOpened,
+    CallReady,
+    CallRefused,
+    ContractError,
+    Frame,
+    StopReading,
+    TextConfirmed,
 )
+from bridge.conversation.stream import Finish, FinishReason, StreamEvent, TextDelta
+from bridge.cst.carriers import CARRIERS
+from bridge.cst.ctl_events import Limits
 from device_tools.catalog import PHONE_TOOLS
+from tests.bridge.cst.corpus import HANDWRITTEN
+from tests.bridge.cst.feeding import joined
+from tests.bridge.cst.native_corpus import neutral
 
-PAGE = (Path(__file__).parents[3] / "docs" / "protocol-ctl.md").read_text("utf-8")
-EXAMPLES = re.findall(
-    r"^(`{3,})(ctl|ctl-heredoc)\n(.*?)^\1\n```events\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL
+DOCS = Path(__file__).parents[3] / "docs"
+PAGES = {
+    name: (DOCS / f"protocol-{name}.md").read_text("utf-8") for name in ("ctl", "xml", "native")
+}
+FOUND = re.compile(
+    r"^(`{3,})(ctl|ctl-heredoc|xml|native-eos|native-inc)\n(.*?)^\1\n```events\n(.*?)^```$",
+    re.MULTILINE | re.DOTALL,
 )
-NAMES = [tool.name for tool in PHONE_TOOLS]
+EXAMPLES = [
+    pytest.param(mode, source, wanted, id=f"{name} {number}")
+    for name, page in PAGES.items()
+    for number, (_, mode, source, wanted) in enumerate(FOUND.findall(page))
+]
 
 
-def told(event: Event) -> str:
-    """One event as the page writes it."""
-    match event:
-        case Text(data):
-            return f"text {json.dumps(data.decode())}"
-        case CallStart(id_, name):
+def told(frame: Frame) -> str:
+    """One event as the pages write it."""
+    match frame:
+        case TextConfirmed(text):
+            return f"text {json.dumps(text)}"
+        case CallOpened(id_, name):
             return f"opened {id_} {name}"
-        case ArgumentPiece(_, key, data):
-            return f"argument {key} {json.dumps(data.decode())}"
-        case CallEnd(id_, name):
-            return f"ready {id_} {name}"
-        case Fault(kind):
+        case ArgumentConfirmed(_, key, text):
+            return " ".join(part for part in ("argument", key, json.dumps(text)) if part)
+        case CallReady(call):
+            return f"ready {call.id} {call.name}"
+        case CallRefused(call, error):
+            return f"refused {call.id} {call.name} {error}"
+        case ContractError(kind):
             return f"error {kind.value}"
-        case Stop():
+        case StopReading():
             return "stop"
 
 
-def test_the_page_has_examples() -> None:
+def played(mode: str, source: str) -> tuple[list[StreamEvent], Finish | None]:
+    """The events of an example, and its end."""
+    if not mode.startswith("native"):
+        return [TextDelta(source)], Finish(FinishReason.STOP)
+    *entries, end = source.splitlines()
+    word = end.removeprefix("end ")
+    finish = None if word == "missing" else Finish(FinishReason(word))
+    return neutral([json.loads(each) for each in entries]), finish
+
+
+@pytest.mark.parametrize(("name", "count"), [("ctl", 10), ("xml", 6), ("native", 7)])
+def test_the_pages_have_examples(name: str, count: int) -> None:
     """None of them is lost to a typing error in its fence."""
-    assert len(EXAMPLES) == PAGE.count("```events\n") == 9
+    assert len(FOUND.findall(PAGES[name])) == PAGES[name].count("```events\n") == count
 
 
-@pytest.mark.parametrize(("mode", "source", "wanted"), [example[1:] for example in EXAMPLES])
+@pytest.mark.parametrize(("mode", "source", "wanted"), EXAMPLES)
 def test_an_example_means_what_the_page_says(mode: str, source: str, wanted: str) -> None:
-    """The events under each example are those of the parser."""
-    parser = CtlParser(NAMES, length_prefix=mode == "ctl")
-    events = parser.feed(source.encode()) + parser.close(clean=True)
-    assert "".join(f"{told(event)}\n" for event in events) == wanted
+    """The events under each example are those of the carrier."""
+    reader = CARRIERS[mode].reader(PHONE_TOOLS, None)
+    events, finish = played(mode, source)
+    frames = joined([f for event in events for f in reader.feed(event)] + reader.close(finish))
+    assert "".join(f"{told(frame)}\n" for frame in frames) == wanted
+
+
+def test_the_odd_replies_of_the_page_are_streams_of_the_corpus() -> None:
+    """Each row's stream exists and is said to end as it is tested to end."""
+    rows = re.findall(r"^\|.*\| `([^`]+)`: (\d+), (\S+) \|$", PAGES["ctl"], re.MULTILINE)
+    known = {each.name: (str(each.calls), each.end or "-") for each in HANDWRITTEN}
+    assert len(rows) == 26
+    for name, calls, end in rows:
+        assert known.get(name) == (calls, end), name
 
 
 def test_the_bounds_of_the_page_are_those_of_the_parser() -> None:
     """Line, argument and counts."""
-    table = re.findall(r"^\| (?:a `call`|the value|arguments|calls)[^|]*\| ([^|]+) \|$", PAGE, re.M)
-    assert table == ["8 KiB", "1 MiB", "64", "64"]
+    row = r"^\| (?:a `call`|the value|arguments|calls)[^|]*\| ([^|]+) \|$"
+    assert re.findall(row, PAGES["ctl"], re.M) == ["8 KiB", "1 MiB", "64", "64"]
     assert Limits() == Limits(8 * 1024, 1024 * 1024, 64, 64)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bridge.conversation.messages import CallResult, ToolAnswers, ToolCall, UserMessage
 from bridge.cst.carriers import CARRIERS
-from bridge.cst.results import CST_TOOL_OUT_CAP, cut, result_frame
+from bridge.cst.results import CST_TOOL_OUT_CAP, cut, result_frame, results_message
 from device_tools.result import done
 
 
@@ -61,3 +63,47 @@ def test_calls_with_lost_characters_are_flagged_and_unchanged(mode: str) -> None
     )
     assert damaged.arguments == {"a": [{"k": "caf\ufffd"}]}
     assert "U+FFFD" not in str(CARRIERS[mode].results(results[1:]))
+
+
+def read_frames(message: bytes) -> list[tuple[str, int, bytes]]:
+    """Id, exit code and body of each frame, by the declared counts alone."""
+    found, at = [], 0
+    while at < len(message):
+        head = re.compile(rb"result (\S+) exit=(\d+) (\d+)\n").match(message, at)
+        assert head is not None
+        stop = head.end() + int(head[3])
+        found.append((head[1].decode(), int(head[2]), message[head.end() : stop]))
+        assert message[stop : stop + 5] == b"\nend\n"
+        at = stop + 5
+    return found
+
+
+OUTPUTS = st.builds(
+    lambda part, times, end: part * times + end,
+    st.text(min_size=1, max_size=8),
+    st.integers(0, 9000),
+    st.text(max_size=3),
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(OUTPUTS, min_size=1, max_size=3))
+def test_frames_are_read_back_by_their_counts_whatever_was_cut(outputs: list[str]) -> None:
+    """Each declared count is exact after the cut, and what is kept is head and tail of the
+    output in the ratio of 60 to 40, whole characters only, with the true size in between."""
+    results = [CallResult(ToolCall(f"c{n}", "t", {}), done(text)) for n, text in enumerate(outputs)]
+    read = read_frames(results_message(results).text.encode())
+    assert [id_ for id_, _, _ in read] == [f"c{n}" for n in range(len(outputs))]
+    for text, (_, _, body) in zip(outputs, read, strict=True):
+        data = text.encode("utf-8", "replace")
+        if len(data) <= CST_TOOL_OUT_CAP:
+            assert body == data
+            continue
+        body.decode()
+        notice = b"\n[... about %d of %d bytes left out here ...]\n"
+        shown = notice % (len(data) - CST_TOOL_OUT_CAP, len(data))
+        head, tail = body.split(shown)
+        room = CST_TOOL_OUT_CAP - len(shown)
+        assert data.startswith(head) and data.endswith(tail)
+        assert 0 <= room * 6 // 10 - len(head) < 4
+        assert 0 <= room - room * 6 // 10 - len(tail) < 4
