@@ -25,11 +25,13 @@ class UsageCount:
 
     def take(self, chunk: Mapping[str, Any]) -> Usage | None:
         """All counts so far when the chunk changed one of them, else None."""
+        places, timings = _places(chunk), chunk.get("timings")
+        if not places and not timings:
+            return None
         before = self._usage
-        for place in _places(chunk):
+        for place in places:
             self._official = True
             self._usage = _merged(self._usage, _usage(place))
-        timings = chunk.get("timings")
         if isinstance(timings, dict) and not self._official:
             self._usage = _merged(self._usage, _timings(timings))
         return self._usage if self._usage != before else None
