@@ -44,7 +44,7 @@ def test_each_run_adds_its_own_message_once(tmp_path: Path) -> None:
             for each in range(1, number + 1):
                 assert text.count(f"task number {each}: done") == 1
                 assert text.count(f"task number {each}") == 2
-        assert continuation(transcripts, "r-1").run == "r-3"
+        assert continuation(transcripts, "r-1").newest.id == "r-3"
 
 
 def test_an_interrupted_run_tells_which_call_nobody_knows_of(tmp_path: Path) -> None:
