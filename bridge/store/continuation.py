@@ -12,7 +12,15 @@ from dataclasses import dataclass
 
 from bridge.conversation.messages import AssistantMessage, Message, UserMessage
 from bridge.errors import RecordError
-from bridge.store.entries import CHECKPOINT_CHARS, Entry, Role, bounded, entries_of, from_json
+from bridge.store.entries import (
+    CHECKPOINT_CHARS,
+    Entry,
+    Role,
+    bounded,
+    entries_of,
+    from_json,
+    without_old_screen,
+)
 from bridge.store.sessions import RunSummary, find
 from bridge.store.transcripts import RUNNING, Transcripts
 
@@ -50,7 +58,7 @@ def continuation(transcripts: Transcripts, name: str) -> Continuation:
     # runs of an older program, or still in the outbox, have no transcript: their events have all
     for run in runs:
         if run.id not in marked:
-            known += entries_of(transcripts.events(run.id))
+            known += map(without_old_screen, entries_of(transcripts.events(run.id)))
     history = messages(bounded(known, CHECKPOINT_CHARS))
     return Continuation(session, runs[-1], history)
 
