@@ -12,8 +12,16 @@ from dataclasses import dataclass
 
 from bridge.conversation.messages import AssistantMessage, Message, UserMessage
 from bridge.errors import RecordError
-from bridge.store.entries import CHECKPOINT_CHARS, Entry, Role, bounded, entries_of, from_json
-from bridge.store.sessions import find
+from bridge.store.entries import (
+    CHECKPOINT_CHARS,
+    Entry,
+    Role,
+    bounded,
+    entries_of,
+    from_json,
+    without_old_screen,
+)
+from bridge.store.sessions import RunSummary, find
 from bridge.store.transcripts import RUNNING, Transcripts
 
 _RECORD_HEAD = "Record of what the runtime did and saw then (the screen may have changed since):"
@@ -21,11 +29,12 @@ _RECORD_HEAD = "Record of what the runtime did and saw then (the screen may have
 
 @dataclass(frozen=True)
 class Continuation:
-    """``history`` stands before the new task and ends with a message of the assistant, or is
-    followed by the new task directly; ``run`` is the newest run it knows of."""
+    """``history`` stands before the new task, user and assistant in turn; where it ends with a
+    message of the user (an interrupted run), the new task belongs behind it in the same message.
+    ``newest`` is the run that is continued: its phone, provider, model and protocol."""
 
     session: str
-    run: str
+    newest: RunSummary
     history: tuple[Message, ...]
 
 
@@ -49,9 +58,9 @@ def continuation(transcripts: Transcripts, name: str) -> Continuation:
     # runs of an older program, or still in the outbox, have no transcript: their events have all
     for run in runs:
         if run.id not in marked:
-            known += entries_of(transcripts.events(run.id))
+            known += map(without_old_screen, entries_of(transcripts.events(run.id)))
     history = messages(bounded(known, CHECKPOINT_CHARS))
-    return Continuation(session, runs[-1].id, history)
+    return Continuation(session, runs[-1], history)
 
 
 _MARKED = "SELECT marks.run FROM marks JOIN runs ON runs.id = marks.run WHERE runs.session = ?"

@@ -12,12 +12,16 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from device_tools.catalog import OBSERVE_SCREEN
+
 ARCHIVE_CHARS = 1_000_000
 """Of one session's messages."""
 CHECKPOINT_CHARS = 96_000
 """Of the context for a continuation, and of any transcript handed out."""
 NOTICE_ROOM = 200
 """A notice of a cut is shorter than this."""
+
+OLD_SCREEN = "[element list left out: the screen may have changed since]"
 
 
 class Role(StrEnum):
@@ -94,6 +98,16 @@ def bounded(entries: Sequence[Entry], limit: int) -> list[Entry]:
         kept = [replace(last, text=last.text[-room:])]
         left_out -= room
     return [cut_notice(left_out), *kept]
+
+
+def without_old_screen(entry: Entry) -> Entry:
+    """For a later run: an observation keeps its title; the elements it listed are gone."""
+    if entry.role is not Role.TOOL or not entry.text.startswith(OBSERVE_SCREEN.name):
+        return entry
+    head = entry.text.split("\n", 2)
+    if len(head) < 3:
+        return entry
+    return replace(entry, text="\n".join([*head[:2], OLD_SCREEN]))
 
 
 def cut_notice(characters: int) -> Entry:

@@ -21,6 +21,7 @@ from bridge.store.entries import (
     cut_notice,
     entries_of,
     from_json,
+    without_old_screen,
 )
 
 BATCH = 8
@@ -86,7 +87,8 @@ def apply(database: Database, run: str, session: str, entries: list[Entry], now:
             [(session, run, each.role, each.chars, each.to_json()) for each in entries],
         )
         _bound_archive(connection, session)
-        context = bounded([*checkpoint(connection, session), *entries], CHECKPOINT_CHARS)
+        told = [without_old_screen(entry) for entry in entries]
+        context = bounded([*checkpoint(connection, session), *told], CHECKPOINT_CHARS)
         connection.execute(
             "INSERT INTO checkpoints (session, run, body) VALUES (?, ?, ?) "
             "ON CONFLICT(session) DO UPDATE SET run = excluded.run, body = excluded.body",

@@ -48,7 +48,7 @@ class Transcripts:
         """Store a run with its first event; a new ``session`` is created with it.
 
         Raises:
-            RecordError: not stored, or the run exists already.
+            RecordError: not stored, the run exists already, or another one of the session goes on.
         """
         record = started.record
         title = " ".join(str(record["task"]).split())[:TITLE_CHARS]
@@ -59,6 +59,7 @@ class Transcripts:
                 "ON CONFLICT(id) DO NOTHING",
                 (session, record["time"], title),
             )
+            _check_idle(connection, session)
             outbox.put_unapplied(connection, session, record["time"])
             connection.execute(
                 "INSERT INTO runs (id, session, started, status, device, provider, model, "
@@ -109,7 +110,7 @@ class Transcripts:
             claimed = claim(state, ender) if who is None else state
             ended = close(claimed, ender) if claimed else None
             if ended is None:
-                raise RecordError(f"run {run} already has a terminal result")
+                raise RecordError(f"run {run} was ended already ({state.committer})")
             unknown = recovery.unknown_outcomes(run, _calls(connection, run), time.time())
             _end(connection, [*unknown, finished], ended)
         if held := self._held.pop(run, None):
@@ -186,6 +187,15 @@ def _end(connection: sqlite3.Connection, last: Sequence[Redacted], ended: RunSta
     )
     _move(connection, record["run"], ended)
     outbox.put(connection, record["run"], record["time"])
+
+
+def _check_idle(connection: sqlite3.Connection, session: str) -> None:
+    query = "SELECT id FROM runs WHERE session = ? AND phase <> 'terminal'"
+    if other := connection.execute(query, (session,)).fetchone():
+        raise RecordError(
+            f"run {other[0]} of this session is going on",
+            advice=f"bridge steer {other[0]}, or wait",
+        )
 
 
 def _calls(connection: sqlite3.Connection, run: str) -> list[dict[str, Any]]:

@@ -71,7 +71,7 @@ def main() -> int:
     report = {
         "events": 5 * options.turns + 2,
         "kills": kills,
-        "ended_before": late,
+        "ended_before_the_kill": late,
         "problems": len(found),
         "fsync_ms": fsync,
         "seconds": round(time.monotonic() - started),
@@ -79,7 +79,7 @@ def main() -> int:
     for problem in found[:20]:
         print(problem, file=sys.stderr)
     print(json.dumps(report))
-    return 1 if found or late else 0
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
 """kill -9 before and after every commit point of a run; in full by scripts/proof/record_kills.py.
 
-A child records a run, says on a pipe before and after each event what it does, and waits for an
-answer each time; ``executed`` stands for the effect of a call. It is killed while it waits, or a
-moment after the answer: inside a commit. Children are forked: call this from a single thread.
+A child records a run and says on a pipe before and after each event what it does; ``executed``
+stands for the effect of a call. It is killed while it waits at one of these words, or a moment
+behind it: inside a commit. Children are forked: call this from a single thread.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import time
@@ -56,12 +57,15 @@ def write_run(folder: Path, turns: int, say: Callable[[str], None]) -> None:
         say("recorded")
 
 
-def child(folder: Path, turns: int, out: int, answers: int) -> None:
-    """What a forked child does; ends the process."""
+def child(folder: Path, turns: int, point: int, out: int, wait: int | None) -> None:
+    """What a forked child does; ends the process. At its ``point``-th word it waits to be killed
+    when there is something to wait on, else it goes on."""
+    said = itertools.count()
 
     def say(what: str) -> None:
         os.write(out, f"{what}\n".encode())
-        os.read(answers, 1)
+        if next(said) == point and wait is not None:
+            os.read(wait, 1)
 
     write_run(folder, turns, say)
     os._exit(0)
@@ -70,32 +74,29 @@ def child(folder: Path, turns: int, out: int, answers: int) -> None:
 def kill_at(folder: Path, turns: int, point: int, delay: float | None = None) -> Killed | None:
     """Run a child and kill it at its ``point``-th word; None when it had ended before.
 
-    Without ``delay`` it waits there for an answer; with it, the answer is given first and the kill
-    comes ``delay`` seconds later: somewhere inside what it does next.
+    Without ``delay`` it waits there; with it, it goes on and the kill comes ``delay`` seconds
+    later: somewhere inside what it does next.
     """
     words_out, words_in = os.pipe()
-    answers_out, answers_in = os.pipe()
+    never_out, never_in = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(words_out)
-        os.close(answers_in)
-        child(folder, turns, words_in, answers_out)
+        child(folder, turns, point, words_in, never_out if delay is None else None)
     os.close(words_in)
-    os.close(answers_out)
-    with os.fdopen(words_out, "rb") as words, os.fdopen(answers_in, "wb", buffering=0) as answers:
-        heard = []
-        while len(heard) <= point and (word := words.readline()):
-            heard.append(word.decode().split())
-            if len(heard) <= point or delay is not None:
-                answers.write(b".")
+    with os.fdopen(words_out, "rb") as words:
+        heard = [words.readline() for _ in range(point + 1)]
         time.sleep(delay or 0)
         os.kill(pid, signal.SIGKILL)
-        heard += [word.decode().split() for word in words]
-        os.waitpid(pid, 0)
-    if len(heard) <= point:
+        heard += words
+        _, status = os.waitpid(pid, 0)
+    os.close(never_in)
+    os.close(never_out)
+    if os.WIFEXITED(status):
         return None
-    executed = frozenset(int(word[1]) for word in heard if word[0] == "executed")
-    return Killed(executed, sum(word[0] == "recorded" for word in heard))
+    said = [word.decode().split() for word in heard]
+    executed = frozenset(int(word[1]) for word in said if word[0] == "executed")
+    return Killed(executed, sum(word[0] == "recorded" for word in said))
 
 
 def problems(folder: Path, killed: Killed) -> list[str]:

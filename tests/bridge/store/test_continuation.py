@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,15 @@ from bridge.conversation.messages import AssistantMessage, Message, UserMessage
 from bridge.errors import RecordError
 from bridge.store.continuation import continuation
 from bridge.store.transcripts import Transcripts
-from tests.bridge.store.stories import begin, end, intended, take_turn, whole_run
+from tests.bridge.store.stories import (
+    begin,
+    end,
+    end_undelivered,
+    finished,
+    intended,
+    take_turn,
+    whole_run,
+)
 
 
 def texts(history: tuple[Message, ...]) -> str:
@@ -44,7 +53,7 @@ def test_each_run_adds_its_own_message_once(tmp_path: Path) -> None:
             for each in range(1, number + 1):
                 assert text.count(f"task number {each}: done") == 1
                 assert text.count(f"task number {each}") == 2
-        assert continuation(transcripts, "r-1").run == "r-3"
+        assert continuation(transcripts, "r-1").newest.id == "r-3"
 
 
 def test_an_interrupted_run_tells_which_call_nobody_knows_of(tmp_path: Path) -> None:
@@ -61,12 +70,28 @@ def test_an_interrupted_run_tells_which_call_nobody_knows_of(tmp_path: Path) -> 
     assert "interrupted" in history[-1].text
 
 
+def test_old_screens_are_left_out_with_a_notice(tmp_path: Path) -> None:
+    """The next run learns that the screen was looked at, not what was on it."""
+    with closing(Transcripts(tmp_path / "bridge.db")) as transcripts:
+        recorder = begin(transcripts, "r-1", "s-1")
+        screen = "Screen o1: Settings\n[1] button Back\n[2] switch Wi-Fi"
+        recorder.record(replace(finished(1, text=screen), name="observe_screen"))
+        end_undelivered(transcripts, "r-1")
+        for _ in range(2):
+            told = texts(continuation(transcripts, "s-1").history)
+            assert "Screen o1: Settings\n[element list left out" in told
+            assert "Wi-Fi" not in told
+            transcripts.drain()
+
+
 def test_a_running_session_is_not_continued(tmp_path: Path) -> None:
     """Two runs of one session at once would not know of each other."""
     with closing(Transcripts(tmp_path / "bridge.db")) as transcripts:
         begin(transcripts, "r-1", "s-1")
         with pytest.raises(RecordError, match="going on"):
             continuation(transcripts, "s-1")
+        with pytest.raises(RecordError, match="going on"):
+            begin(transcripts, "r-2", "s-1")
 
 
 def test_a_long_session_is_cut_with_a_notice(tmp_path: Path) -> None:
