@@ -70,7 +70,7 @@ def cuttings(size: int, count: int, seed: str) -> list[list[int]]:
     pick = random.Random(seed)
     ways = []
     for _ in range(count):
-        most = min(size - 1, pick.choice((1, 3, 10, 40, size)))
+        most = min(size - 1, pick.choice((1, 3, 10, 40, 400)))
         ways.append(sorted(pick.sample(range(1, size), pick.randint(0, most)) if most > 0 else []))
     return ways
 
