@@ -95,8 +95,9 @@ def resolve(settings: ProviderSettings) -> ResolvedProvider:
         raise ConfigurationError(
             f"provider {profile.name} needs a model", advice="choose one with --model"
         )
-    own_server = base_url == profile.base_url
-    facts = facts_of(profile.name, model) if own_server else UNKNOWN_MODEL
+    own_server = base_url in (profile.base_url, *profile.regions)
+    # prices and models differ between regions
+    facts = facts_of(profile.name, model) if base_url == profile.base_url else UNKNOWN_MODEL
     return ResolvedProvider(
         settings,
         profile,

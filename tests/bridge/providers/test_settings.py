@@ -85,6 +85,9 @@ def test_a_providers_own_key_goes_to_its_own_server_only() -> None:
         key_of(resolve(ProviderSettings("openai", "https://elsewhere.test/v1")), keys)
     assert "BRIDGE_API_KEY" in caught.value.advice
     assert "key set elsewhere.test" in caught.value.advice
+    china = resolve(ProviderSettings("kimi", "https://api.moonshot.cn/v1", "kimi-k3"))
+    region = key_of(china, {"MOONSHOT_API_KEY": "sk-c"})
+    assert region is not None and region.value == "sk-c" and china.prices is None
     both = key_of(resolve(ProviderSettings("openai")), {**keys, "BRIDGE_API_KEY": "sk-b"})
     assert both is not None
     assert both.source == "BRIDGE_API_KEY"
