@@ -73,6 +73,8 @@ def test_prices_are_those_of_the_providers_own_server() -> None:
     assert resolve(ProviderSettings("openai", "https://h/v1", "gpt-5")).prices is None
     unknown = resolve(ProviderSettings("openai", model="gpt-99", context_window=5000))
     assert (unknown.prices, unknown.context_window) == (None, 5000)
+    assert resolve(ProviderSettings("openai", model="gpt-99")).context_window == 128_000
+    assert resolve(ProviderSettings("openai", "https://h/v1", "gpt-5")).context_window is None
 
 
 def test_a_providers_own_key_goes_to_its_own_server_only() -> None:
