@@ -7,12 +7,11 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
 from urllib.parse import urlsplit
 
-from bridge.errors import RecordError
 from bridge.providers.endpoint import Endpoint
-from bridge.providers.recording import LineWise, new_private_file
+from bridge.providers.line_file import LineFile, new_line_file
+from bridge.providers.recording import LineWise
 from bridge.providers.tap import Ending
 from bridge.providers.wire_redaction import CleanText, clean_headers, clean_request
 
@@ -20,8 +19,8 @@ from bridge.providers.wire_redaction import CleanText, clean_headers, clean_requ
 class DebugLog:
     """A ``Tap``. ``>`` is sent, ``<`` is received; the number is milliseconds since the request."""
 
-    def __init__(self, stream: TextIO, clean: CleanText) -> None:
-        self._stream = stream
+    def __init__(self, file: LineFile, clean: CleanText) -> None:
+        self._file = file
         self._clean = clean
 
     def begin(self, endpoint: Endpoint, body: bytes) -> _Exchange:
@@ -35,21 +34,14 @@ class DebugLog:
 
     def write(self, line: str) -> None:
         """Raises RecordError: the file cannot be written."""
-        try:
-            self._stream.write(line.encode("utf-8", "replace").decode() + "\n")
-            self._stream.flush()
-        except OSError as error:
-            raise RecordError(
-                f"the HTTP debug output cannot be written: {error.strerror}",
-                advice="free the disk, or leave --debug-http out",
-            ) from error
+        self._file.write(line)
 
 
 @contextmanager
 def open_debug_log(path: Path, clean: CleanText) -> Iterator[DebugLog]:
     """Debug output in a new file that only its owner may read; ConfigurationError as recordings."""
-    with new_private_file(path, "--debug-http") as stream:
-        yield DebugLog(stream, clean)
+    with new_line_file(path, "--debug-http") as file:
+        yield DebugLog(file, clean)
 
 
 class _Exchange:

@@ -26,7 +26,7 @@ class Key:
 
 
 def find_key(variables: Sequence[str], account: str, environment: Mapping[str, str]) -> Key | None:
-    """The key from the first variable that is set, else from the keyring's ``account``.
+    """The key from the first variable that is set, else from the keyring's ``account`` ("" = none).
 
     Raises:
         ConfigurationError: it has characters that no key has.
@@ -34,7 +34,7 @@ def find_key(variables: Sequence[str], account: str, environment: Mapping[str, s
     for name in variables:
         if value := environment.get(name, "").strip():
             return _checked(value, name)
-    value = _from_keyring(account)
+    value = _from_keyring(account) if account else ""
     return _checked(value, KEYRING) if value else None
 
 

@@ -24,7 +24,8 @@ WIRES = (CHAT, RESPONSES, ANTHROPIC)
 class ProviderProfile:
     """A server, or a kind of server.
 
-    ``base_url`` "" = the user must name it; ``model`` None = the user must choose.
+    ``base_url`` "" = the user must name it; ``regions``: further base URLs of the same provider,
+    which take the same keys. ``model`` None = the user must choose.
     ``key_variables``: where its key is looked for, the first that is set counts. ``wire`` is how
     new configurations talk to it; ``carrier`` how calls travel where nothing else is set.
     ``context_window`` in tokens, for models the catalogue does not have; None = unknown.
@@ -44,6 +45,7 @@ class ProviderProfile:
     max_tokens_field: str = "max_tokens"
     context_window: int | None = None
     image: PictureRule = DEFAULT_RULE
+    regions: tuple[str, ...] = ()
     stop_with_calls: bool = False
     quirks: ChatQuirks = STRICT
 
@@ -93,6 +95,10 @@ _CLOUD = (
         "Qwen (DashScope, international)",
         "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
         ("DASHSCOPE_API_KEY",),
+        regions=(
+            "https://dashscope.aliyuncs.com/compatible-mode/v1",
+            "https://dashscope-us.aliyuncs.com/compatible-mode/v1",
+        ),
         context_window=131_072,
         image=PictureRule(1536, 1_003_520),
     ),
@@ -101,6 +107,7 @@ _CLOUD = (
         "GLM (Z.ai)",
         "https://api.z.ai/api/paas/v4",
         ("ZAI_API_KEY", "ZHIPUAI_API_KEY"),
+        regions=("https://open.bigmodel.cn/api/paas/v4",),
         context_window=128_000,
     ),
     ProviderProfile(
@@ -108,6 +115,7 @@ _CLOUD = (
         "Kimi (Moonshot AI)",
         "https://api.moonshot.ai/v1",
         ("MOONSHOT_API_KEY",),
+        regions=("https://api.moonshot.cn/v1",),
         context_window=262_144,
     ),
     ProviderProfile(
@@ -115,6 +123,7 @@ _CLOUD = (
         "MiniMax",
         "https://api.minimax.io/v1",
         ("MINIMAX_API_KEY",),
+        regions=("https://api.minimaxi.com/v1",),
         context_window=196_608,
     ),
     ProviderProfile(

@@ -1,23 +1,21 @@
 """Write the wire of a run to a file that can be played back (docs/recording.md has the format).
 
 JSON Lines, one object per line: ``recording`` first, then per exchange ``request``, ``response``,
-``chunk`` ..., ``end``. Every line is flushed, so that a run that dies leaves what it heard.
+``chunk`` ..., ``end``. Every line is written at once: a run that dies leaves what it heard.
 """
 
 from __future__ import annotations
 
 import base64
 import json
-import os
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
-from bridge.errors import ConfigurationError, RecordError
 from bridge.providers.endpoint import Endpoint
+from bridge.providers.line_file import LineFile, new_line_file
 from bridge.providers.tap import Ending
 from bridge.providers.wire_redaction import CleanText, clean_headers, clean_line, clean_request
 
@@ -27,10 +25,9 @@ VERSION = 1
 class Recording:
     """A ``Tap``. Times are milliseconds since the request of their exchange."""
 
-    def __init__(self, stream: TextIO, clean: CleanText, about: Mapping[str, Any]) -> None:
-        self._stream = stream
+    def __init__(self, file: LineFile, clean: CleanText, about: Mapping[str, Any]) -> None:
+        self._file = file
         self._clean = clean
-        self._lock = threading.Lock()
         self._exchanges = 0
         self.write({"v": VERSION, "type": "recording", **about})
 
@@ -50,16 +47,7 @@ class Recording:
 
     def write(self, record: Mapping[str, Any]) -> None:
         """Raises RecordError: the file cannot be written."""
-        line = json.dumps(record, ensure_ascii=False)
-        try:
-            with self._lock:
-                self._stream.write(line.encode("utf-8", "replace").decode() + "\n")
-                self._stream.flush()
-        except OSError as error:
-            raise RecordError(
-                f"the recording cannot be written: {error.strerror}",
-                advice="free the disk, or leave --record out",
-            ) from error
+        self._file.write(json.dumps(record, ensure_ascii=False))
 
 
 @contextmanager
@@ -69,19 +57,8 @@ def open_recording(path: Path, clean: CleanText, about: Mapping[str, Any]) -> It
     Raises:
         ConfigurationError: the file exists already or cannot be made.
     """
-    with new_private_file(path, "--record") as stream:
-        yield Recording(stream, clean, about)
-
-
-def new_private_file(path: Path, flag: str) -> TextIO:
-    """Open ``path`` for writing, mode 0600; ConfigurationError when it exists or cannot be made."""
-    try:
-        number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except OSError as error:
-        raise ConfigurationError(
-            f"{path} cannot be made: {error.strerror}", advice=f"name a new file with {flag}"
-        ) from error
-    return os.fdopen(number, "w", encoding="utf-8")
+    with new_line_file(path, "--record") as file:
+        yield Recording(file, clean, about)
 
 
 class _Exchange:

@@ -95,8 +95,9 @@ def resolve(settings: ProviderSettings) -> ResolvedProvider:
         raise ConfigurationError(
             f"provider {profile.name} needs a model", advice="choose one with --model"
         )
-    own_server = base_url == profile.base_url
-    facts = facts_of(profile.name, model) if own_server else UNKNOWN_MODEL
+    own_server = base_url in (profile.base_url, *profile.regions)
+    # prices and models differ between regions
+    facts = facts_of(profile.name, model) if base_url == profile.base_url else UNKNOWN_MODEL
     return ResolvedProvider(
         settings,
         profile,
@@ -109,7 +110,9 @@ def resolve(settings: ProviderSettings) -> ResolvedProvider:
         profile.name if own_server else urlsplit(base_url).netloc,
         needs_key=not local,
         reasons=facts.reasons and settings.reasoning is not False,
-        context_window=settings.context_window or facts.context_window or profile.context_window,
+        context_window=settings.context_window
+        or facts.context_window
+        or (profile.context_window if own_server else None),
         prices=facts.prices,
     )
 
@@ -120,9 +123,9 @@ def key_of(chosen: ResolvedProvider, environment: Mapping[str, str]) -> Key | No
     Raises:
         ConfigurationError: no key where one is needed; a key with odd characters.
     """
-    if not chosen.key_account:
-        return None
-    key = find_key(chosen.key_variables, chosen.key_account, environment)
+    # a server on this machine mostly needs none: no keyring is unlocked for it
+    account = chosen.key_account if chosen.needs_key else ""
+    key = find_key(chosen.key_variables, account, environment)
     if key is None and chosen.needs_key:
         raise ConfigurationError(
             f"provider {chosen.profile.name} needs a key",

@@ -186,3 +186,20 @@ def test_a_certificate_nobody_signed_is_one_clear_line(place: Place, tmp_path: P
         checked(place, place.run(*named), "no trusted TLS connection", "SSL_CERT_FILE")
         trusted = place.run(*named, SSL_CERT_FILE=str(certificate))
     assert (trusted.returncode, trusted.stdout) == (0, "It is done.\n"), trusted.stderr
+
+
+def test_flags_reach_the_request(place: Place) -> None:
+    """Wire and web search of the command line decide what is sent; an effort without a model
+    that is known to reason is not sent, and a notice says so."""
+    with ScriptedServer([refused(400, {"error": {"message": "no"}})]) as server:
+        ran = place.run(
+            "--provider", "openai", "--base-url", server.base_url, "--model", "m",
+            "--wire", "responses", "--thinking", "high", "--web-search",
+        )  # fmt: skip
+        [request] = server.requests
+    assert ran.returncode == 4, ran.stderr
+    assert request.path == "/v1/responses"
+    assert request.json["tools"] == [{"type": "web_search"}]
+    assert "reasoning" not in request.json
+    notices = [body for kind, body in place.last_events() if kind == "notice"]
+    assert any("thinking high is not sent" in body for body in notices)

@@ -12,11 +12,13 @@ import pytest
 
 from bridge.conversation.messages import ModelRequest, UserMessage
 from bridge.conversation.stream import Finish, StreamEvent, TextDelta
-from bridge.errors import ConfigurationError, ProviderError
-from bridge.providers.endpoint import HttpLimits
+from bridge.errors import ConfigurationError, ProviderError, RecordError
+from bridge.providers.debug_log import DebugLog
+from bridge.providers.endpoint import Endpoint, HttpLimits
 from bridge.providers.keys import Key
+from bridge.providers.line_file import LineFile
 from bridge.providers.opening import open_provider
-from bridge.providers.recording import LineWise
+from bridge.providers.recording import LineWise, Recording
 from bridge.providers.replay import read_recording
 from bridge.providers.settings import ProviderSettings, resolve
 from bridge.store.redaction import Redactor
@@ -217,3 +219,17 @@ def test_bytes_and_cuts_of_harmless_lines_are_kept(size: int) -> None:
     assert b"".join(data for _, data in pieces) == stream
     assert [when for when, _ in pieces] == sorted(when for when, _ in pieces)
     assert all(len(data) <= size for _, data in pieces)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is a full disk")
+def test_a_full_disk_is_told_as_a_fault_of_the_recording() -> None:
+    """The run ends with what cannot be written, not with a fault of the provider."""
+    full = os.open("/dev/full", os.O_WRONLY)
+    try:
+        with pytest.raises(RecordError, match="file of --record cannot be written: No space left"):
+            Recording(LineFile(full, "--record"), str, {})
+        log = DebugLog(LineFile(full, "--debug-http"), str)
+        with pytest.raises(RecordError, match="file of --debug-http cannot be written"):
+            log.begin(Endpoint("http://h/v1/x"), b"{}")
+    finally:
+        os.close(full)

@@ -73,6 +73,8 @@ def test_prices_are_those_of_the_providers_own_server() -> None:
     assert resolve(ProviderSettings("openai", "https://h/v1", "gpt-5")).prices is None
     unknown = resolve(ProviderSettings("openai", model="gpt-99", context_window=5000))
     assert (unknown.prices, unknown.context_window) == (None, 5000)
+    assert resolve(ProviderSettings("openai", model="gpt-99")).context_window == 128_000
+    assert resolve(ProviderSettings("openai", "https://h/v1", "gpt-5")).context_window is None
 
 
 def test_a_providers_own_key_goes_to_its_own_server_only() -> None:
@@ -85,6 +87,9 @@ def test_a_providers_own_key_goes_to_its_own_server_only() -> None:
         key_of(resolve(ProviderSettings("openai", "https://elsewhere.test/v1")), keys)
     assert "BRIDGE_API_KEY" in caught.value.advice
     assert "key set elsewhere.test" in caught.value.advice
+    china = resolve(ProviderSettings("kimi", "https://api.moonshot.cn/v1", "kimi-k3"))
+    region = key_of(china, {"MOONSHOT_API_KEY": "sk-c"})
+    assert region is not None and region.value == "sk-c" and china.prices is None
     both = key_of(resolve(ProviderSettings("openai")), {**keys, "BRIDGE_API_KEY": "sk-b"})
     assert both is not None
     assert both.source == "BRIDGE_API_KEY"
