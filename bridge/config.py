@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from bridge.agent.limits import MAX_OUTPUT_TOKENS, MAX_TURNS
+from bridge.agent.limits import MAX_MINUTES, MAX_OUTPUT_TOKENS, MAX_TURNS
 from bridge.config_values import CHECKS, PROVIDER_KEYS, TABLE_ONLY, table, unknown_setting
 from bridge.errors import ConfigurationError
 from bridge.policy import Ask
@@ -42,11 +42,15 @@ class Settings:
     record: str | None = None
     debug_http: str | None = None
     max_turns: int = MAX_TURNS
+    max_minutes: float = MAX_MINUTES
     max_tokens: int | None = None
     max_cost: float | None = None
     max_output_tokens: int = MAX_OUTPUT_TOKENS
     ask: Ask = Ask.NONE
     groups: Mapping[RiskGroup, bool] = field(default_factory=dict)
+
+
+NAMES = frozenset(item.name for item in fields(Settings))
 
 
 @dataclass(frozen=True)

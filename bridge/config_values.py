@@ -166,6 +166,7 @@ CHECKS: Mapping[str, Check] = {
     "record": text,
     "debug_http": text,
     "max_turns": turns,
+    "max_minutes": amount,
     "max_tokens": number,
     "max_cost": amount,
     "max_output_tokens": number,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bridge import config
-from bridge.run import provider_settings
+from bridge.plan import provider_settings
 from device_tools.adb_server import (
     AdbAddress,
     DeviceEntry,

@@ -6,9 +6,12 @@ BridgeError
 ├── LimitReached         a named limit of the run (turns, calls, tokens, time)  exit 5
 ├── ModelFailed          the model reported failure                             exit 1
 │   └── ContractBroken   its replies could not be read too often in a row
+├── ControlError         a run cannot be reached or does not take the order       exit 1
 ├── RecordError          the record cannot be written or read                   exit 1
 ├── FileStoreError       a file of a store cannot be read, written or deleted    exit 1
 ├── PatchNotApplied      the files refused a patch half-way; undone, or UNKNOWN  exit 1
+├── DeviceNotReady
+│   └── PhoneInUse       another run or command holds the phone                 exit 3
 └── InvalidCall
     └── PatchRefused     a patch is refused and no file was touched             exit 2
         ├── PatchMalformed   no whole unified diff of changes we make
@@ -21,7 +24,7 @@ BridgeError
 
 from __future__ import annotations
 
-from device_tools.errors import Blame, BridgeError, InvalidCall
+from device_tools.errors import Blame, BridgeError, DeviceNotReady, InvalidCall
 
 
 class ConfigurationError(BridgeError):
@@ -68,6 +71,26 @@ class ModelFailed(BridgeError):
 
 class ContractBroken(ModelFailed):
     """Too many replies in a row that could not be read or did not end normally."""
+
+
+class ControlError(BridgeError):
+    """A run is over, cannot be reached, or does not take what it is told from outside."""
+
+    blame = Blame.USER
+
+
+class PhoneInUse(DeviceNotReady):
+    """Another process holds the phone. ``run`` is the id of its run, "" when it is none."""
+
+    blame = Blame.USER
+
+    def __init__(self, serial: str, holder: str) -> None:
+        kind, _, name = holder.partition(" ")
+        self.run = name if kind == "run" else ""
+        advice = "wait until it ends"
+        if self.run:
+            advice = f"wait, stop it with bridge cancel {self.run}, or take over with --replace"
+        super().__init__(f"{serial} is in use by {holder}", advice=advice)
 
 
 class RecordError(BridgeError):

@@ -1,4 +1,4 @@
-"""What is settled before a run starts, beside the provider: its limits and the user's pictures."""
+"""What is settled before a run starts: the model's server, limits, the user's pictures."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bridge.agent.limits import RunLimits
+from bridge.errors import ConfigurationError
 from bridge.images import user_images
 
 if TYPE_CHECKING:
     from bridge.config import Settings
-    from bridge.providers.settings import ResolvedProvider
+    from bridge.providers.settings import ProviderSettings, ResolvedProvider
     from device_tools.result import Image
 
 UNKNOWN_CONTEXT_WINDOW = 128_000
@@ -47,3 +48,35 @@ def plan_run(settings: Settings, chosen: ResolvedProvider, images: Sequence[Path
         context_tokens=(window or UNKNOWN_CONTEXT_WINDOW) - output_tokens,
     )
     return RunPlan(limits, user_images(images, chosen.profile.image))
+
+
+def provider_settings(settings: Settings) -> ProviderSettings:
+    """The provider part of the settings; there is no silent default for where data goes."""
+    from bridge.providers.settings import ProviderSettings
+
+    if settings.provider is None:
+        if settings.base_url is None:
+            raise ConfigurationError(
+                "no model provider is configured",
+                advice="name one with --provider; --provider demo needs no key and no model",
+            )
+        name = "custom"
+    else:
+        name = settings.provider
+    return ProviderSettings(
+        name,
+        settings.base_url or "",
+        settings.model or "",
+        settings.quirk or "",
+        settings.wire or "",
+        settings.protocol or "",
+        settings.thinking or "",
+        settings.web_search,
+        settings.pictures,
+        settings.reasoning,
+        settings.context_window,
+        settings.request,
+        settings.headers,
+        settings.record or "",
+        settings.debug_http or "",
+    )

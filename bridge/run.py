@@ -1,17 +1,17 @@
 """Composition root of a run, and its one exception boundary.
 
 Everything a run opens is opened here, in one stack, and closed once; whatever happens, one
-terminal event is stored.
+terminal event is stored. The phone's lock alone outlives the stack: the next run gets the phone
+when this one's result is stored.
 """
 
 from __future__ import annotations
 
 import os
 import secrets
-import signal
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,32 +20,46 @@ from bridge.agent.loop import AgentLoop
 from bridge.agent.totals import Totals
 from bridge.agent.turn import Answer
 from bridge.config import Settings, group_switches
-from bridge.conversation.events import Notice, RunFinished, RunStarted, RunStatus
+from bridge.continuing import UNNAMED_DEVICE, Past
+from bridge.control import client
+from bridge.control.ending import answered, ended_by
+from bridge.control.server import serve
+from bridge.control.session import RunSession, time_limit
+from bridge.conversation.events import Approval, Notice, RunFinished, RunStarted
 from bridge.device import open_target
 from bridge.device_lock import hold_device
-from bridge.errors import ConfigurationError, LimitReached
-from bridge.plan import RunPlan, plan_run
+from bridge.errors import ControlError, PhoneInUse
+from bridge.plan import RunPlan, plan_run, provider_settings
+from bridge.policy import Answer as Decision
 from bridge.policy import Approver, Policy, refuse_without_terminal
 from bridge.store.journal import Listener, Recorder
+from bridge.store.run_state import Ender
 from bridge.store.transcripts import Transcripts
 from bridge.tools import Tools
 from device_tools.cancel import CancelScope
 from device_tools.catalog import PHONE_TOOLS
-from device_tools.errors import BridgeError, Cancelled
-from device_tools.schema import RiskGroup
+from device_tools.errors import BridgeError
+from device_tools.schema import RiskGroup, ValidCall
 
 if TYPE_CHECKING:
     from bridge.providers.keys import Key
-    from bridge.providers.settings import ProviderSettings, ResolvedProvider
+    from bridge.providers.settings import ResolvedProvider
 
 DATABASE = "bridge.db"
 RUNS = "runs"
+REPLACE_SECONDS = 30.0
+"""For a replaced run to clean up and store its result."""
+
+
+def _no_terminal(_session: RunSession) -> AbstractContextManager[None]:
+    return nullcontext()
 
 
 @dataclass(frozen=True)
 class RunRequest:
     """What the user asked for. ``allow`` None means every group that is switched on; ``images``
-    are files that go with the task."""
+    are files that go with the task. ``replace`` ends the run that holds the phone, ``past`` is
+    what the session said before. ``attach`` lets a terminal steer the run while it goes on."""
 
     task: str
     settings: Settings
@@ -55,6 +69,9 @@ class RunRequest:
     approve: Approver = refuse_without_terminal
     images: tuple[Path, ...] = ()
     debug: bool = False
+    replace: bool = False
+    past: Past | None = None
+    attach: Callable[[RunSession], AbstractContextManager[None]] = _no_terminal
 
 
 @dataclass(frozen=True)
@@ -68,16 +85,41 @@ class RunResult:
 
 
 @dataclass
-class _Progress:
-    """What is known when something fails half-way."""
+class _Run:
+    """The parts of a run, and what is known of it when something fails half-way. ``held`` closes
+    behind the terminal event."""
 
+    request: RunRequest
+    chosen: ResolvedProvider
+    key: Key | None
+    plan: RunPlan
+    id: str
+    cancel: CancelScope
+    recorder: Recorder
+    session: RunSession
+    held: ExitStack
     loop: AgentLoop | None = None
     answer: Answer | None = None
     started: float = field(default_factory=time.monotonic)
 
+    @property
+    def folder(self) -> Path:
+        return self.request.home / RUNS / self.id
+
+    @property
+    def turn(self) -> int:
+        return self.loop.totals.turns if self.loop else 0
+
+    @property
     def totals(self) -> dict[str, Any]:
         totals = self.loop.totals if self.loop else Totals()
         return {**totals.as_json(), "seconds": round(time.monotonic() - self.started, 2)}
+
+    def note(self, text: str) -> None:
+        self.recorder.record(Notice(self.turn, text))
+
+    def note_decision(self, call: ValidCall, decision: Decision) -> None:
+        self.recorder.record(Approval(self.turn, call.id, call.spec.name, decision.value))
 
 
 class _SystemClock:
@@ -99,52 +141,16 @@ def execute(
     chosen = resolve(provider_settings(request.settings))
     key = key_of(chosen, os.environ)
     plan = plan_run(request.settings, chosen, request.images)
-    run, session = new_id("r"), new_id("s")
-    folder = request.home / RUNS / run
-    with closing(Transcripts(request.home / DATABASE)) as transcripts:
+    run = new_id("r")
+    session = request.past.session if request.past else new_id("s")
+    with closing(Transcripts(request.home / DATABASE)) as transcripts, ExitStack() as held:
         recorder = Recorder(transcripts, run, session, listeners, [key.value] if key else [])
-        device = request.settings.device or "(the only attached phone)"
-        notes = tuple(image.note for image in plan.images)
-        recorder.record(
-            RunStarted(
-                request.task, device, chosen.profile.name, chosen.model, chosen.protocol, notes
-            )
-        )
-        finished = _run_guarded(request, chosen, key, plan, folder, cancel, recorder)
+        recorder.record(_started(request, chosen, plan))
+        control = RunSession(run, recorder, cancel)
+        going = _Run(request, chosen, key, plan, run, cancel, recorder, control, held)
+        finished = _run_guarded(going)
         recorder.record(finished)
-    return RunResult(run, session, folder, finished)
-
-
-def provider_settings(settings: Settings) -> ProviderSettings:
-    """The provider part of the settings; there is no silent default for where data goes."""
-    from bridge.providers.settings import ProviderSettings
-
-    if settings.provider is None:
-        if settings.base_url is None:
-            raise ConfigurationError(
-                "no model provider is configured",
-                advice="name one with --provider; --provider demo needs no key and no model",
-            )
-        name = "custom"
-    else:
-        name = settings.provider
-    return ProviderSettings(
-        name,
-        settings.base_url or "",
-        settings.model or "",
-        settings.quirk or "",
-        settings.wire or "",
-        settings.protocol or "",
-        settings.thinking or "",
-        settings.web_search,
-        settings.pictures,
-        settings.reasoning,
-        settings.context_window,
-        settings.request,
-        settings.headers,
-        settings.record or "",
-        settings.debug_http or "",
-    )
+    return RunResult(run, session, going.folder, finished)
 
 
 def new_id(kind: str) -> str:
@@ -152,124 +158,110 @@ def new_id(kind: str) -> str:
     return f"{kind}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
 
 
-@contextmanager
-def cancel_on_signals(cancel: CancelScope) -> Iterator[None]:
-    """SIGINT and SIGTERM cancel; a second one leaves at once with 130 (the record stays whole,
-    an owned virtual phone ends with its owner)."""
-
-    def on_signal(_number: int, _frame: object) -> None:
-        if cancel.cancelled:
-            os._exit(130)
-        cancel.cancel()
-
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, on_signal) for number in numbers]
-    try:
-        yield
-    finally:
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)
+def _started(request: RunRequest, chosen: ResolvedProvider, plan: RunPlan) -> RunStarted:
+    return RunStarted(
+        request.task,
+        request.settings.device or UNNAMED_DEVICE,
+        chosen.profile.name,
+        chosen.model,
+        chosen.protocol,
+        tuple(image.note for image in plan.images),
+        request.settings.base_url or "",
+        request.past.run if request.past else "",
+    )
 
 
-def _run_guarded(
-    request: RunRequest,
-    chosen: ResolvedProvider,
-    key: Key | None,
-    plan: RunPlan,
-    folder: Path,
-    cancel: CancelScope,
-    recorder: Recorder,
-) -> RunFinished:
-    progress = _Progress()
+def _run_guarded(run: _Run) -> RunFinished:
+    failure: BridgeError | None = None
     try:
         with ExitStack() as stack:
-            _open_and_run(request, chosen, key, plan, folder, cancel, recorder, stack, progress)
+            _open_and_run(run, stack)
     except BridgeError as error:
-        if progress.answer is None:
-            return _ended_by(error, cancel, progress)
-        recorder.record(Notice(0, f"after the answer: {error.message}"))
+        failure = error
     except Exception as error:
-        if request.debug:
+        if run.request.debug:
             raise
-        fault = BridgeError(
+        failure = BridgeError(
             f"internal error: {type(error).__name__}: {error}", advice="run again with --debug"
         )
-        return _ended_by(fault, cancel, progress)
-    return _answered(progress)
+    return _ending(run, failure)
 
 
-def _open_and_run(
-    request: RunRequest,
-    chosen: ResolvedProvider,
-    key: Key | None,
-    plan: RunPlan,
-    folder: Path,
-    cancel: CancelScope,
-    recorder: Recorder,
-    stack: ExitStack,
-    progress: _Progress,
-) -> None:
+def _ending(run: _Run, failure: BridgeError | None) -> RunFinished:
+    """The terminal result, whoever ended the run."""
+    unread = run.session.control.close()
+    # what a cancel closed may surface as any error of whoever was waiting on it
+    outside = run.session.reason(run.session.settle())
+    if run.answer is None or outside is not None:
+        error = outside or failure
+        if error is None:
+            raise AssertionError("a run ends with an answer or an error")
+        return ended_by(error, run.totals, unread)
+    if failure is not None:
+        run.note(f"after the answer: {failure.message}")
+    return answered(run.answer, run.totals, unread)
+
+
+def _open_and_run(run: _Run, stack: ExitStack) -> None:
     from bridge.cst.carriers import CARRIERS
     from bridge.providers.opening import open_provider
     from bridge.store.redaction import Redactor
     from device_tools.executor import open_phone_tools
 
-    def note(text: str) -> None:
-        recorder.record(Notice(progress.loop.totals.turns if progress.loop else 0, text))
-
-    settings = request.settings
-    folder.mkdir(parents=True, mode=0o700)
-    clean = Redactor([key.value] if key else []).text
-    model = stack.enter_context(open_provider(chosen, key, cancel, on_retry=note, clean=clean))
-    target = stack.enter_context(open_target(settings.device, request.home, cancel, folder))
-    stack.enter_context(hold_device(request.home, target.serial, f"run {folder.name}"))
+    request, settings, cancel, chosen = run.request, run.request.settings, run.cancel, run.chosen
+    run.folder.mkdir(parents=True, mode=0o700)
+    stack.enter_context(serve(request.home, run.session))
+    stack.enter_context(time_limit(run.session, settings.max_minutes))
+    stack.enter_context(request.attach(run.session))
+    clean = Redactor([run.key.value] if run.key else []).text
+    model = stack.enter_context(
+        open_provider(chosen, run.key, cancel, on_retry=run.note, clean=clean)
+    )
+    target = stack.enter_context(open_target(settings.device, request.home, cancel, run.folder))
+    _hold_phone(run, target.serial)
     rule = chosen.profile.image
     phone = stack.enter_context(open_phone_tools(target.serial, target.address, cancel, rule=rule))
-    note(f"phone {target.serial}")
-    policy = Policy(
+    run.note(f"phone {target.serial}")
+    tools = Tools(phone, PHONE_TOOLS, _policy(request), run.note_decision)
+    run.loop = AgentLoop(
+        model,
+        CARRIERS[chosen.protocol],
+        tools,
+        run.recorder,
+        _SystemClock(),
+        cancel,
+        run.plan.limits,
+        chosen.prices,
+        run.session.control,
+    )
+    past = request.past.history if request.past else ()
+    answer = run.loop.run(request.task, run.plan.images, past)
+    # from here on the answer stands: cancel, replacement and the time limit come too late
+    if run.session.settle() is Ender.END:
+        run.answer = answer
+
+
+def _policy(request: RunRequest) -> Policy:
+    return Policy(
         lambda: group_switches(request.home),
         request.allow,
         request.deny,
-        settings.ask,
+        request.settings.ask,
         request.approve,
     )
-    tools = Tools(phone, PHONE_TOOLS, policy, note)
-    carrier = CARRIERS[chosen.protocol]
-    progress.loop = AgentLoop(
-        model, carrier, tools, recorder, _SystemClock(), cancel, plan.limits, chosen.prices
-    )
-    progress.answer = progress.loop.run(request.task, plan.images)
 
 
-def _answered(progress: _Progress) -> RunFinished:
-    answer = progress.answer
-    if answer is None:
-        raise AssertionError("a run ends with an answer or an error")
-    status = RunStatus.DONE if answer.success else RunStatus.FAILED
-    return RunFinished(
-        status,
-        0 if answer.success else 1,
-        answer.summary,
-        answer.output,
-        error="" if answer.success else "model_reported_failure",
-        totals=progress.totals(),
-    )
-
-
-def _ended_by(error: BridgeError, cancel: CancelScope, progress: _Progress) -> RunFinished:
-    # a socket closed by cancel may surface as any error of whoever was waiting on it
-    if cancel.cancelled and not isinstance(error, Cancelled):
-        error = Cancelled("cancelled")
-    status = RunStatus.FAILED
-    if isinstance(error, Cancelled):
-        status = RunStatus.CANCELLED
-    elif isinstance(error, LimitReached):
-        status = RunStatus.LIMIT
-    return RunFinished(
-        status,
-        error.exit_code,
-        error.message,
-        error=type(error).__name__,
-        advice=error.advice,
-        totals=progress.totals(),
-    )
+def _hold_phone(run: _Run, serial: str) -> None:
+    """Take the phone's lock; with ``replace`` end the run that has it and wait for its result."""
+    home, name = run.request.home, f"run {run.id}"
+    try:
+        run.held.enter_context(hold_device(home, serial, name))
+        return
+    except PhoneInUse as busy:
+        if not (run.request.replace and busy.run):
+            raise
+        other = busy.run
+    run.note(f"replaces run {other}")
+    with suppress(ControlError):  # not reachable any more: it is ending
+        client.send(home, other, {"command": "replace", "by": run.id})
+    run.held.enter_context(hold_device(home, serial, name, wait=REPLACE_SECONDS, cancel=run.cancel))

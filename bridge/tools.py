@@ -29,15 +29,15 @@ def refusal(error: str, text: str) -> ToolResult:
 
 
 class Tools:
-    """``bridge.agent.ports.Toolbox``. ``on_decision`` hears of every question asked and its
-    answer, so that the record has it."""
+    """``bridge.agent.ports.Toolbox``. ``on_decision`` hears the answer to every question asked,
+    so that the record has it."""
 
     def __init__(
         self,
         executor: Executor,
         specs: Sequence[ToolSpec],
         policy: Policy,
-        on_decision: Callable[[str], None],
+        on_decision: Callable[[ValidCall, Answer], None],
     ) -> None:
         self._executor = executor
         self._specs = tuple(specs)
@@ -84,7 +84,7 @@ class Tools:
         if not self._policy.must_ask(call.spec.group) or name in self._always:
             return True
         answer = self._policy.approve(call.spec, call.arguments)
-        self._on_decision(f"asked whether {name} may run: {answer.value}")
+        self._on_decision(call, answer)
         if answer is Answer.ALWAYS:
             self._always.add(name)
         return answer is not Answer.NO

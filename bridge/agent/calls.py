@@ -5,6 +5,7 @@ The intent is on disk before the call runs, its outcome before anything else hap
 
 from __future__ import annotations
 
+from bridge.agent.control import RunControl
 from bridge.agent.limits import RunLimits
 from bridge.agent.ports import Clock, Journal, Toolbox
 from bridge.agent.totals import Totals
@@ -13,7 +14,6 @@ from bridge.conversation import events
 from bridge.conversation.finish import FINISH
 from bridge.conversation.frames import CallRefused
 from bridge.conversation.messages import CallResult, ToolCall
-from device_tools.cancel import CancelScope
 from device_tools.errors import Cancelled
 from device_tools.result import ToolResult, failed
 from device_tools.schema import Effect, RiskGroup, ToolSpec, ValidCall
@@ -27,14 +27,14 @@ class Calls:
         toolbox: Toolbox,
         journal: Journal,
         clock: Clock,
-        cancel: CancelScope,
+        control: RunControl,
         limits: RunLimits,
         totals: Totals,
     ) -> None:
         self._toolbox = toolbox
         self._journal = journal
         self._clock = clock
-        self._cancel = cancel
+        self._control = control
         self._limits = limits
         self._totals = totals
 
@@ -85,7 +85,7 @@ class Calls:
             turn.number, call.id, call.name, valid.spec.group, call.arguments, call.source
         )
         try:
-            self._cancel.check()
+            self._control.checkpoint(turn.number)
             self._journal.record(intent)
             return self._toolbox.execute(valid)
         except Cancelled as cancelled:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from bridge.agent.prompt import STEERING
 from bridge.agent.tokens import estimate
 from bridge.conversation.messages import AssistantMessage, CallResult, Message, UserMessage
 from bridge.cst.carrier import Carrier
@@ -40,14 +41,26 @@ class _Turn:
 class History:
     """Append-only but for what is dropped; ``messages`` costs next to nothing to build."""
 
-    def __init__(self, carrier: Carrier, task: str, images: Sequence[Image] = ()) -> None:
+    def __init__(
+        self,
+        carrier: Carrier,
+        task: str,
+        images: Sequence[Image] = (),
+        before: Sequence[Message] = (),
+    ) -> None:
+        """``before``: what was said in the session until now, user and assistant in turn."""
         self._carrier = carrier
+        self._before = list(before)
+        if self._before and isinstance(last := self._before[-1], UserMessage):
+            # an interrupted run got no reply; two messages of the user in a row suit no server
+            self._before.pop()
+            task = f"{last.text}\n\n{task}"
         self._task = UserMessage(task, tuple(images))
         self._turns: list[_Turn] = []
         self._newest: _Turn | None = None
 
     def messages(self) -> tuple[Message, ...]:
-        messages: list[Message] = [self._task]
+        messages: list[Message] = [*self._before, self._task]
         for turn in self._turns:
             messages.append(turn.reply)
             if turn.answer is not None:
@@ -74,6 +87,21 @@ class History:
         self._rebuild(turn, shown)
         self._turns.append(turn)
 
+    @property
+    def takes_steering(self) -> bool:
+        """Not behind a paused reply, which goes back as it is."""
+        return not self._turns or self._turns[-1].answer is not None
+
+    def steer(self, text: str) -> None:
+        """A message of the user's, behind all that was said so far and in the same message."""
+        said = f"{STEERING}\n{text}"
+        if not self._turns:
+            self._task = replace(self._task, text=f"{self._task.text}\n\n{said}")
+            return
+        turn = self._turns[-1]
+        turn.note = f"{turn.note}\n{said}" if turn.note else said
+        self._rebuild(turn, turn.results)
+
     def add_pause(self, text: str, items: Sequence[Mapping[str, Any]]) -> None:
         """A reply that the provider paused: it is sent again as it is, and nothing behind it."""
         reply = self._reply(text, (), items)
@@ -82,10 +110,11 @@ class History:
     def fit(self, budget: int) -> int:
         """Cut the results of older turns, oldest first, when the messages exceed ``budget``
         tokens; the number of results cut. The newest turn and observation are never cut."""
-        size = estimate(self._task) + sum(turn.tokens for turn in self._turns)
+        size = sum(map(estimate, (*self._before, self._task)))
+        size += sum(turn.tokens for turn in self._turns)
         if size <= budget:
             return 0
-        count = 0
+        size, count = self._fit_before(size, budget)
         for turn in self._turns[:-1]:
             if size <= budget * _ROOM_LEFT:
                 break
@@ -98,6 +127,19 @@ class History:
             turn.cut = True
             size += turn.tokens - before
         return count
+
+    def _fit_before(self, size: int, budget: int) -> tuple[int, int]:
+        """Shorten earlier runs' messages first, the oldest first; the size and how many."""
+        count = 0
+        for place, message in enumerate(self._before):
+            if size <= budget * _ROOM_LEFT:
+                break
+            if isinstance(message, UserMessage | AssistantMessage):
+                short = replace(message, text=_short(message.text))
+                size += estimate(short) - estimate(message)
+                count += short != message
+                self._before[place] = short
+        return size, count
 
     def _reply(
         self, text: str, results: Sequence[CallResult], items: Sequence[Mapping[str, Any]]
@@ -133,10 +175,14 @@ def _drop(answered: CallResult) -> CallResult:
 
 def _cut(answered: CallResult) -> CallResult:
     text = answered.result.text
+    if (short := _short(text)) == text:
+        return answered
+    return CallResult(answered.call, replace(answered.result, text=short, images=()))
+
+
+def _short(text: str) -> str:
     left_out = len(text) - KEPT_CHARS
     if left_out <= KEPT_CHARS:  # a notice costs tokens too
-        return answered
+        return text
     notice = f"[{left_out} characters dropped: the conversation outgrew the model's context]"
-    return CallResult(
-        answered.call, replace(answered.result, text=f"{text[:KEPT_CHARS]}\n{notice}", images=())
-    )
+    return f"{text[:KEPT_CHARS]}\n{notice}"

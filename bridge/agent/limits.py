@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 MAX_TURNS = 64
 MAX_CALLS = 256
+MAX_MINUTES = 30.0
+"""Of a run, its pauses included, where nothing else is set."""
 MAX_FAULTS_IN_A_ROW = 3
 """The third unreadable reply in a row ends the run."""
 MAX_PAUSES_IN_A_ROW = 3

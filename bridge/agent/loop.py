@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bridge.agent.calls import Calls
+from bridge.agent.control import RunControl
 from bridge.agent.history import History
 from bridge.agent.judge import Judge
 from bridge.agent.limits import RunLimits
@@ -21,9 +22,10 @@ from bridge.agent.tokens import of_text
 from bridge.agent.totals import Totals
 from bridge.agent.turn import Answer, Turn
 from bridge.conversation import events
-from bridge.conversation.messages import ModelRequest
+from bridge.conversation.messages import Message, ModelRequest
 from bridge.conversation.usage import Prices
 from bridge.cst.carrier import Carrier
+from bridge.errors import LimitReached
 from device_tools.cancel import CancelScope
 from device_tools.result import Image
 from device_tools.schema import ToolSpec
@@ -43,21 +45,25 @@ class AgentLoop:
         cancel: CancelScope,
         limits: RunLimits,
         prices: Prices | None = None,
+        control: RunControl | None = None,
     ) -> None:
         self._carrier = carrier
         self._toolbox = toolbox
         self._journal = journal
         self._clock = clock
-        self._cancel = cancel
+        self._control = control or RunControl(journal, cancel)
         self._limits = limits
         self.totals = Totals(prices)
-        calls = Calls(toolbox, journal, clock, cancel, limits, self.totals)
+        calls = Calls(toolbox, journal, clock, self._control, limits, self.totals)
         self._responses = Responses(provider, journal, clock, calls, self.totals)
         self._judge = Judge(journal, limits)
         self._warned = False
 
-    def run(self, task: str, images: Sequence[Image] = ()) -> Answer:
-        """Turns until the model answers; ``images`` are the user's, beside the task.
+    def run(
+        self, task: str, images: Sequence[Image] = (), before: Sequence[Message] = ()
+    ) -> Answer:
+        """Turns until the model answers and no message of the user waits; ``images`` are the
+        user's, beside the task; ``before`` is what was said in the session until now.
 
         Raises:
             LimitReached: turns, calls, tokens or money of the run are used up.
@@ -65,17 +71,25 @@ class AgentLoop:
             DeviceDisconnected: the phone stays out of reach.
             ProviderError, Cancelled, RecordError: as they come; calls that ran are recorded.
         """
-        history = History(self._carrier, task, images)
+        history = History(self._carrier, task, images, before)
         while True:
             self._before_request()
             turn = self._take_turn(history)
-            if turn.answer is not None:
+            if turn.answer is not None and not self._goes_on():
                 return turn.answer
 
     def _before_request(self) -> None:
         """The checkpoint between two turns; the one before each call is in ``Calls``."""
-        self._cancel.check()
+        self._control.checkpoint(self.totals.turns)
         self._totals_allow()
+
+    def _goes_on(self) -> bool:
+        """Whether a message waits for which there is another turn."""
+        try:
+            self.totals.check(self._limits)
+        except LimitReached:
+            return False
+        return self._control.goes_on()
 
     def _totals_allow(self) -> None:
         unchecked = self.totals.unchecked(self._limits)
@@ -87,6 +101,8 @@ class AgentLoop:
     def _take_turn(self, history: History) -> Turn:
         """One response with its calls, then the reply and its results into the history."""
         turn = self._begin_turn()
+        if history.takes_steering and (message := self._control.take(turn.number)):
+            history.steer(message.text)
         reader = self._carrier.reader(turn.offered, turn.output_cap)
         self._responses.read(turn, reader, self._request(turn, history))
         note = self._judge.note(turn)

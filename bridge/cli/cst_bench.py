@@ -97,7 +97,7 @@ def _asked(base_url: str, model: str, path: Path | None) -> list[Sample]:
     from bridge.cst.bench.correctness import ask_model, save
     from bridge.providers.opening import open_provider
     from bridge.providers.settings import ProviderSettings, key_of, resolve
-    from bridge.run import cancel_on_signals
+    from bridge.signals import cancel_on_signals
     from device_tools.cancel import CancelScope
 
     settings = ProviderSettings("custom", base_url, model, request={"temperature": 0})

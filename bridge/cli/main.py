@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from bridge.cli import config, cst, devices, observe, run, sessions, virtual
+from bridge.cli import config, control, cst, devices, observe, run, sessions, virtual
 from bridge.cli.common import DEBUG, print_error
 from device_tools.errors import BridgeError
 
@@ -21,6 +21,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("run")(run.run)
+app.command("continue")(run.go_on)
+app.command("steer")(control.steer)
+app.command("pause")(control.pause)
+app.command("resume")(control.resume)
+app.command("cancel")(control.cancel)
 app.command("devices")(devices.devices)
 app.command("doctor")(devices.doctor)
 app.command("observe")(observe.observe)

@@ -38,7 +38,7 @@ def observe(
     else:
         from bridge.config import load
         from bridge.device import open_target
-        from bridge.run import cancel_on_signals
+        from bridge.signals import cancel_on_signals
         from device_tools.cancel import CancelScope
         from device_tools.executor import open_phone_tools
 
@@ -147,7 +147,7 @@ def _execute(valid: ValidCall, device: str | None) -> ToolResult:
     from bridge.config import group_switches, load
     from bridge.device import open_target
     from bridge.device_lock import hold_device
-    from bridge.run import cancel_on_signals
+    from bridge.signals import cancel_on_signals
     from bridge.tools import refusal
     from device_tools.cancel import CancelScope
     from device_tools.executor import open_phone_tools

@@ -1,18 +1,15 @@
-"""What the user sees while a run goes on, and the question before a call."""
+"""What the user sees while a run goes on."""
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bridge.cli.common import print_json, printable
-from bridge.policy import Answer
 
 if TYPE_CHECKING:
     from bridge.store.journal import Listener
-    from device_tools.schema import ToolSpec
 
 WIDTH = 160
 
@@ -25,18 +22,6 @@ def progress_listeners(as_json: bool) -> list[Listener]:
     if sys.stderr.isatty():
         listeners.append(_print_progress)
     return listeners
-
-
-def ask_on_terminal(spec: ToolSpec, arguments: Mapping[str, Any]) -> Answer:
-    """Yes, no or always for this run; no terminal means no."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return Answer.NO
-    shown = printable(json.dumps(dict(arguments), ensure_ascii=False))
-    print(
-        f"allow {spec.name} {shown}? [y]es, [n]o, [a]lways: ", end="", file=sys.stderr, flush=True
-    )
-    answers = {"y": Answer.YES, "yes": Answer.YES, "a": Answer.ALWAYS, "always": Answer.ALWAYS}
-    return answers.get(sys.stdin.readline().strip().lower(), Answer.NO)
 
 
 def describe(record: Mapping[str, Any]) -> str:
@@ -63,12 +48,18 @@ def _described(record: Mapping[str, Any]) -> str:
             return _short(f"  unreadable reply ({record['kind']}): {record['message']}")
         case "notice":
             return _short(f"  note: {record['text']}")
+        case "approval":
+            return f"  {record['name']}: the user said {record['answer']}"
+        case "steering_queued" | "steering_read" | "paused" | "resumed":
+            return _short(f"  {_steered(record)}")
         case "response_started":
             return f"turn {record['turn']}"
         case "response_finished":
             return f"  reply ended: {record['reason']}{_tokens(record)}{_time(record)}"
         case "run_finished":
-            return f"{record['status']}: {record['summary']}\n  {totals_line(record['totals'])}"
+            lines = [f"{record['status']}: {record['summary']}", totals_line(record["totals"])]
+            lines += [_short(f"not read by the model: {text}") for text in record.get("unread", ())]
+            return "\n  ".join(lines)
     return ""
 
 
@@ -87,6 +78,17 @@ def _call(record: Mapping[str, Any]) -> str:
     what = text.split("\n", 1)[0] if record["exit_code"] == 0 else " ".join(text.split())
     mark = "ok" if record["exit_code"] == 0 else f"{record['outcome']} exit={record['exit_code']}"
     return f"{record['name']}: {mark}{_time(record)}  {what}"
+
+
+def _steered(record: Mapping[str, Any]) -> str:
+    match record["type"]:
+        case "steering_queued":
+            return f"message {record['number']} waits for the next turn: {record['text']}"
+        case "steering_read":
+            return f"message {record['number']} goes to the model"
+        case "paused":
+            return f"paused; bridge resume {record['run']} goes on"
+    return "goes on"
 
 
 def _tokens(record: Mapping[str, Any]) -> str:

@@ -1,13 +1,13 @@
-"""``bridge run``: one task to its end."""
+"""``bridge run`` and ``bridge continue``: one task to its end."""
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bridge.cli import run_options as options
 from bridge.cli.common import (
     DeviceOption,
     JsonFlag,
@@ -17,100 +17,113 @@ from bridge.cli.common import (
     printable,
 )
 
+if TYPE_CHECKING:
+    from bridge.run import RunResult
+
 Text = Annotated[str, typer.Argument(metavar="TASK", help="What to do, in one quoted text.")]
-Groups = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="GROUP",
-        help="direct, sensitive_read, sensitive_action, ...; may be repeated; only narrows.",
-    ),
+Name = Annotated[
+    str, typer.Argument(metavar="RUN", help="A run or session, or the beginning of its id.")
 ]
+Message = Annotated[str, typer.Argument(metavar="MESSAGE", help="What to do next.")]
 
 
 def run(
     task: Text,
     device: DeviceOption = None,
-    provider: Annotated[
-        str | None,
-        typer.Option(
-            help="demo, openai, anthropic, openrouter, ollama, llama.cpp, ..., custom, replay:FILE."
-        ),
-    ] = None,
-    model: Annotated[str | None, typer.Option(help="Model name at the provider.")] = None,
-    base_url: Annotated[str | None, typer.Option(help="Base URL of the model server.")] = None,
-    protocol: Annotated[
-        str | None,
-        typer.Option(
-            help="How calls travel: ctl-heredoc, ctl, native-eos, native-inc or xml; "
-            "without it the provider's default, mostly ctl-heredoc."
-        ),
-    ] = None,
-    wire: Annotated[
-        str | None, typer.Option(help="The server's interface: chat, responses or anthropic.")
-    ] = None,
-    thinking: Annotated[
-        str | None, typer.Option(help="Effort of reasoning models: off, low, medium or high.")
-    ] = None,
-    web_search: Annotated[
-        bool | None,
-        typer.Option("--web-search/--no-web-search", help="Offer the provider's own web search."),
-    ] = None,
-    record: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Write the model's answers, redacted, for a bug report."),
-    ] = None,
-    debug_http: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write the HTTP traffic, redacted.")
-    ] = None,
-    ask: Annotated[
-        str | None, typer.Option(help="Ask before calls: none, sensitive or all.")
-    ] = None,
-    max_turns: Annotated[int | None, typer.Option(help="1 to 64.")] = None,
-    max_tokens: Annotated[
-        int | None, typer.Option(help="Ceiling on input plus output tokens of the run.")
-    ] = None,
-    max_cost: Annotated[
-        float | None, typer.Option(help="Ceiling on the cost of the run, in US dollars.")
-    ] = None,
-    image: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="A picture that goes with the task; may be repeated."),
-    ] = None,
-    allow: Groups = None,
-    deny: Groups = None,
+    provider: options.Provider = None,
+    model: options.Model = None,
+    base_url: options.BaseUrl = None,
+    protocol: options.Protocol = None,
+    wire: options.Wire = None,
+    thinking: options.Thinking = None,
+    web_search: options.WebSearch = None,
+    record: options.Record = None,
+    debug_http: options.DebugHttp = None,
+    ask: options.Ask = None,
+    max_turns: options.MaxTurns = None,
+    max_minutes: options.MaxMinutes = None,
+    max_tokens: options.MaxTokens = None,
+    max_cost: options.MaxCost = None,
+    image: options.Images = None,
+    allow: options.Groups = None,
+    deny: options.Groups = None,
+    replace: options.Replace = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Let a model carry out TASK on a phone."""
+    _carry_out(task, None, locals())
+
+
+def go_on(
+    name: Name,
+    message: Message,
+    device: DeviceOption = None,
+    provider: options.Provider = None,
+    model: options.Model = None,
+    base_url: options.BaseUrl = None,
+    protocol: options.Protocol = None,
+    wire: options.Wire = None,
+    thinking: options.Thinking = None,
+    web_search: options.WebSearch = None,
+    record: options.Record = None,
+    debug_http: options.DebugHttp = None,
+    ask: options.Ask = None,
+    max_turns: options.MaxTurns = None,
+    max_minutes: options.MaxMinutes = None,
+    max_tokens: options.MaxTokens = None,
+    max_cost: options.MaxCost = None,
+    image: options.Images = None,
+    allow: options.Groups = None,
+    deny: options.Groups = None,
+    replace: options.Replace = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """A new run in the session of RUN, which knows what was said and done in it.
+
+    Phone, provider, model and protocol are those of its last run unless options say otherwise.
+    """
+    _carry_out(message, name, locals())
+
+
+def _carry_out(task: str, name: str | None, given: dict[str, Any]) -> None:
     from bridge import config
     from bridge.cli.common import DEBUG
-    from bridge.cli.progress import ask_on_terminal, progress_listeners
+    from bridge.cli.progress import progress_listeners
+    from bridge.cli.terminal import Terminal
+    from bridge.continuing import take_up
     from bridge.errors import ConfigurationError
     from bridge.policy import parse_groups
-    from bridge.run import RunRequest, cancel_on_signals, execute
+    from bridge.run import RunRequest, execute
+    from bridge.signals import cancel_on_signals
     from device_tools.cancel import CancelScope
 
-    flags: dict[str, Any] = {
-        "device": device, "provider": provider, "model": model, "base_url": base_url,
-        "protocol": protocol, "ask": ask, "max_turns": max_turns, "max_tokens": max_tokens,
-        "max_cost": max_cost, "wire": wire, "thinking": thinking, "web_search": web_search,
-        "record": record, "debug_http": debug_http,
-    }  # fmt: skip
     if not task.strip():
         raise ConfigurationError("the task is empty", advice='bridge run "turn off Wi-Fi"')
-    loaded = config.load(flags)
+    flags = {key: value for key, value in given.items() if key in config.NAMES}
+    loaded, past = config.load(flags), None
+    if name is not None:
+        loaded, past = take_up(loaded.home, name, flags)
+    cancel = CancelScope()
+    terminal = Terminal(cancel)
     request = RunRequest(
         task,
         loaded.settings,
         loaded.home,
-        parse_groups(allow, "--allow") if allow else None,
-        parse_groups(deny or [], "--deny"),
-        ask_on_terminal,
-        tuple(image or ()),
+        parse_groups(given["allow"], "--allow") if given["allow"] else None,
+        parse_groups(given["deny"] or [], "--deny"),
+        terminal.approve,
+        tuple(given["image"] or ()),
         DEBUG.get(),
+        given["replace"],
+        past,
+        terminal.attached,
     )
-    cancel = CancelScope()
     with cancel_on_signals(cancel):
-        result = execute(request, cancel, progress_listeners(as_json))
+        result = execute(request, cancel, progress_listeners(given["as_json"]))
+    _tell(result, given["as_json"])
+
+
+def _tell(result: RunResult, as_json: bool) -> None:
     finished = result.finished
     if as_json:
         # the answer belongs to the one who asked; the events above are the redacted record

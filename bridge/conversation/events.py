@@ -27,7 +27,8 @@ class RunStatus(StrEnum):
 
 @dataclass(frozen=True)
 class RunStarted:
-    """``images`` are the notes of the user's own pictures."""
+    """``images`` are the notes of the user's own pictures. ``base_url`` is the server where it is
+    not the provider's own, ``continues`` the run before this one in the same session."""
 
     task: str
     device: str
@@ -35,6 +36,8 @@ class RunStarted:
     model: str
     protocol: str
     images: tuple[str, ...] = ()
+    base_url: str = ""
+    continues: str = ""
 
 
 @dataclass(frozen=True)
@@ -119,6 +122,47 @@ class Notice:
 
 
 @dataclass(frozen=True)
+class Approval:
+    """The user was asked whether a call may run: ``answer`` is yes, no or always."""
+
+    turn: int
+    call_id: str
+    name: str
+    answer: str
+
+
+@dataclass(frozen=True)
+class SteeringQueued:
+    """A message of the user during the run, the ``number``-th of it; synced before it is
+    acknowledged. ``source`` is where it was written: terminal or socket."""
+
+    number: int
+    text: str
+    source: str
+
+
+@dataclass(frozen=True)
+class SteeringRead:
+    """The message goes out with the next request; ``turn`` is the turn that reads it."""
+
+    turn: int
+    number: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Paused:
+    """The run stands still before a request or a call, after ``turn`` turns began."""
+
+    turn: int
+
+
+@dataclass(frozen=True)
+class Resumed:
+    turn: int
+
+
+@dataclass(frozen=True)
 class ResponseFinished:
     """Tokens are None where the server did not say, always so for the output of a reply that was
     not read to its end. ``cost`` is None when it or the price is unknown."""
@@ -141,7 +185,7 @@ class RunFinished:
 
     ``totals``: turns, calls, seconds, the sums of the tokens and of the cost as far as they are
     known (None: never known), ``currency``, and ``unreported``: replies that do not count in
-    these sums, or not wholly.
+    these sums, or not wholly. ``unread``: messages of the user that no turn has read.
     """
 
     status: RunStatus
@@ -151,6 +195,7 @@ class RunFinished:
     error: str = ""
     advice: str = ""
     totals: Mapping[str, Any] = field(default_factory=dict)
+    unread: tuple[str, ...] = ()
 
 
 RunEvent = (
@@ -164,6 +209,11 @@ RunEvent = (
     | CallFinished
     | ContractFault
     | Notice
+    | Approval
+    | SteeringQueued
+    | SteeringRead
+    | Paused
+    | Resumed
     | ResponseFinished
     | RunFinished
 )

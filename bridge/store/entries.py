@@ -68,6 +68,8 @@ def entries_of(records: Iterable[Mapping[str, Any]]) -> Iterator[Entry]:
             case "call_finished":
                 intent = intents.pop((record["turn"], record["call_id"]), None)
                 yield Entry(Role.TOOL, _call_text(record, intent), record["run"])
+            case "steering_read":
+                yield Entry(Role.USER, record["text"], record["run"])
             case "assistant_text":
                 said = record["text"]
                 yield Entry(Role.ASSISTANT, said, record["run"])
@@ -129,6 +131,8 @@ def _call_text(record: Mapping[str, Any], intent: Mapping[str, Any] | None) -> s
 
 
 def _ending(record: Mapping[str, Any], said: str) -> Iterator[Entry]:
+    for text in record.get("unread", ()):
+        yield Entry(Role.NOTICE, f"the user also wrote, too late for a turn: {text}", record["run"])
     summary = record["summary"]
     if record["status"] != "done" and record["error"] != "model_reported_failure":
         text = f"the run ended: {record['status']}: {summary}"

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from bridge.conversation.events import CallIntended, RunEvent, RunFinished, RunStarted
+from bridge.conversation.events import (
+    CallIntended,
+    RunEvent,
+    RunFinished,
+    RunStarted,
+    SteeringQueued,
+)
 from bridge.errors import RecordError
 from bridge.store.redaction import Redactor
 from bridge.store.run_state import Ender
@@ -17,12 +24,13 @@ from bridge.store.transcripts import Transcripts
 Listener = Callable[[Mapping[str, Any]], None]
 """Receives the redacted record (``v``, ``type``, ``run``, ``time`` and the event's fields)."""
 
-_DURABLE = CallIntended
+_DURABLE = CallIntended | SteeringQueued
 """Synced before the run goes on, like its start and its end; other events go with the next one."""
 
 
 class Recorder:
-    """The journal of one run (``bridge.agent.ports.Journal``)."""
+    """The journal of one run (``bridge.agent.ports.Journal``), from any thread: what is stored
+    first is shown first."""
 
     def __init__(
         self,
@@ -38,9 +46,19 @@ class Recorder:
         self._listeners = tuple(listeners)
         self._redactor = Redactor(secrets)
         self._ender: Ender | None = None
+        self._lock = threading.RLock()
+
+    @property
+    def ender(self) -> Ender | None:
+        """Who won the right to end this run, None while nobody did."""
+        return self._ender
 
     def record(self, event: RunEvent) -> None:
         """Store ``event`` and tell the listeners; RecordError when it cannot be stored."""
+        with self._lock:
+            self._record(event)
+
+    def _record(self, event: RunEvent) -> None:
         redacted = self._redactor.redact(event, self._run, round(time.time(), 3))
         shown = [redacted]
         if isinstance(event, RunStarted):

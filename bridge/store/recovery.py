@@ -50,6 +50,7 @@ def interrupted(
         error="interrupted",
         advice="see what was done with `bridge sessions show`",
         totals=_totals(records),
+        unread=tuple(_unread(records)),
     )
     return Redactor().redact(finished, run, now)
 
@@ -66,6 +67,13 @@ def _unknown(intent: Mapping[str, Any]) -> CallFinished:
         UNKNOWN_TEXT,
         0.0,
     )
+
+
+def _unread(records: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Messages of the user that were acknowledged and that no turn has read."""
+    read = {record["number"] for record in records if record["type"] == "steering_read"}
+    queued = [record for record in records if record["type"] == "steering_queued"]
+    return [str(record["text"]) for record in queued if record["number"] not in read]
 
 
 def _totals(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

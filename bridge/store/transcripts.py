@@ -88,7 +88,8 @@ class Transcripts:
 
     def begin_commit(self, run: str, who: Ender) -> bool:
         """Try to win the right to end ``run``; whoever gets True must call ``finish_run``."""
-        with self.database.transaction() as connection:
+        # without a sync: the claim is worth something only while this process lives
+        with self.database.transaction(durable=False) as connection:
             won = claim(_state(connection, run), who)
             if won is not None:
                 _move(connection, run, won)

@@ -96,7 +96,7 @@ def turn_seconds(home: Path) -> list[float]:
         recorder = Recorder(transcripts, run, f"s-{run}")
         recorder.record(STARTED)
         policy = Policy(partial(group_switches, home))
-        tools = Tools(Phone(), PHONE_TOOLS, policy, lambda _text: None)
+        tools = Tools(Phone(), PHONE_TOOLS, policy, lambda _call, _answer: None)
         carrier = CARRIERS["ctl-heredoc"]
         limits = RunLimits(turns=TURNS + 1)
         AgentLoop(model, carrier, tools, recorder, Clock(), CancelScope(), limits).run("the task")

@@ -110,7 +110,7 @@ class Bench:
         with closing(Transcripts(self.folder / "bridge.db")) as transcripts:
             recorder = Recorder(transcripts, "r-1", "s-1", [lambda r: self.records.append(dict(r))])
             recorder.record(RunStarted("the task", "phone", "scripted", "m", self.mode))
-            tools = Tools(self.phone, PHONE_TOOLS, self.policy, lambda text: None)
+            tools = Tools(self.phone, PHONE_TOOLS, self.policy, lambda _call, _answer: None)
             self.loop = AgentLoop(
                 server or self.model,
                 CARRIERS[self.mode],

@@ -98,7 +98,7 @@ class Bench:
                 cancel,
                 limits=HttpLimits(attempts=1),
             )
-            tools = Tools(self.phone, PHONE_TOOLS, Policy(dict), lambda text: None)
+            tools = Tools(self.phone, PHONE_TOOLS, Policy(dict), lambda _call, _answer: None)
             carrier = CARRIERS[self.mode]
             loop = AgentLoop(model, carrier, tools, recorder, Clock(), cancel, RunLimits(turns=9))
             try:
