@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,8 @@ def send(home: Path, run: str, order: Mapping[str, Any]) -> dict[str, Any]:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(REPLY_SECONDS)
             connection.connect(address_of(home, run))
-            connection.sendall(to_line(order))
+            with suppress(BrokenPipeError):  # a refusal may be there already
+                connection.sendall(to_line(order))
             line = read_line(connection, bytearray())
     except TimeoutError as error:
         raise ControlError(

@@ -28,19 +28,19 @@ def test_a_message_from_another_terminal_is_read_by_the_next_turn(home: Home) ->
     """It breaks off no request; one more that comes while the model finishes gets a turn too."""
     first, reply = gated(OBSERVE)
     second, last = gated(FINISH)
-    with ScriptedServer([reply, last, chat_answer(FINISH)]) as server:
-        with home.going(home.argv(server, "the task")) as run:
-            started = run.await_event("run_started")
-            first.await_reached()
-            steered = home.bridge("steer", started["run"], "look at Bluetooth as well")
-            assert (steered.returncode, steered.stdout) == (
-                0, f"run {started['run']}: queued as message 1\n",
-            )  # fmt: skip
-            first.open()
-            second.await_reached()
-            assert home.bridge("steer", "s-", "and Wi-Fi", "--json").returncode == 0
-            second.open()
-            assert run.end() == 0, run.stderr
+    replies = [reply, last, chat_answer(FINISH)]
+    with ScriptedServer(replies) as server, home.going(home.argv(server, "the task")) as run:
+        started = run.await_event("run_started")
+        first.await_reached()
+        steered = home.bridge("steer", started["run"], "look at Bluetooth as well")
+        assert (steered.returncode, steered.stdout) == (
+            0, f"run {started['run']}: queued as message 1\n",
+        )  # fmt: skip
+        first.open()
+        second.await_reached()
+        assert home.bridge("steer", started["run"][:-1], "and Wi-Fi", "--json").returncode == 0
+        second.open()
+        assert run.end() == 0, run.stderr
     assert "Bluetooth" not in said(server, 0)
     assert said(server, 1).endswith("end\nThe user says now:\nlook at Bluetooth as well\n")
     assert said(server, 2).endswith("The user says now:\nand Wi-Fi\n")
@@ -144,17 +144,20 @@ def test_a_second_run_replaces_the_first_only_when_asked(home: Home) -> None:
     """Without --replace it ends with 3 and names the holder; with it the first run's result is
     stored before the second touches the phone."""
     gate, reply = gated(OBSERVE)
-    with ScriptedServer([reply]) as holding, ScriptedServer([chat_answer(FINISH)]) as taking:
-        with home.going(home.argv(holding, "the old task")) as old:
-            name = old.await_event("run_started")["run"]
-            gate.await_reached()
-            with home.going(home.argv(taking, "refused")) as refused:
-                assert refused.end() == 3
-            assert name in str(_ended(refused)["summary"])
-            with home.going(home.argv(taking, "the new task", "--replace")) as new:
-                assert new.end() == 0, new.stderr
-            assert old.end() == 130
-            gate.open()
+    with (
+        ScriptedServer([reply]) as holding,
+        ScriptedServer([chat_answer(FINISH)]) as taking,
+        home.going(home.argv(holding, "the old task")) as old,
+    ):
+        name = old.await_event("run_started")["run"]
+        gate.await_reached()
+        with home.going(home.argv(taking, "refused")) as refused:
+            assert refused.end() == 3
+        assert name in str(_ended(refused)["summary"])
+        with home.going(home.argv(taking, "the new task", "--replace")) as new:
+            assert new.end() == 0, new.stderr
+        assert old.end() == 130
+        gate.open()
     newer = new.records[0]["run"]
     assert (_ended(old)["status"], _ended(old)["summary"]) == (
         "cancelled", f"replaced by run {newer}",
