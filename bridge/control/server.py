@@ -31,6 +31,8 @@ from device_tools.errors import BridgeError
 
 MAX_CLIENTS = 8
 """At once; one more is told to come back."""
+IDLE_SECONDS = 60.0
+"""A client that says nothing for so long is left."""
 
 
 def obey(session: RunSession, order: Mapping[str, Any]) -> dict[str, Any]:
@@ -150,7 +152,7 @@ class _Server:
                 self._admit(self._listener.accept()[0])
 
     def _admit(self, connection: socket.socket) -> None:
-        connection.settimeout(REPLY_SECONDS)
+        connection.settimeout(IDLE_SECONDS)
         thread = threading.Thread(target=self._attend, args=(connection,), daemon=True)
         with self._lock:
             crowded = len(self._clients) >= MAX_CLIENTS
