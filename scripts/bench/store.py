@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 from measure import figures, interleaved, python, table
@@ -53,15 +54,17 @@ STARTED = RunStarted("the task", "phone", "scripted", "m", "ctl-heredoc")
 
 @dataclass
 class Model:
-    """Answers at once, and notes when it is asked."""
+    """Answers at once, and notes when it is asked: by the clock, and by the processor's time."""
 
     asked: list[float] = field(default_factory=list)
+    worked: list[float] = field(default_factory=list)
     name: str = "scripted"
     model: str = "m"
 
     @contextmanager
     def stream(self, _request: ModelRequest) -> Iterator[Iterator[StreamEvent]]:
         self.asked.append(time.perf_counter())
+        self.worked.append(time.process_time())
         call = "call c1 observe_screen\nend\n"
         if len(self.asked) == TURNS:
             call = "call f finish\narg success true\narg summary Done.\nend\n"
@@ -88,8 +91,8 @@ class Clock:
         return time.monotonic()
 
 
-def turn_seconds(home: Path) -> list[float]:
-    """Seconds of each turn of one run: from request to request."""
+def turn_seconds(home: Path) -> tuple[list[float], list[float]]:
+    """Seconds of each turn of one run, from request to request: on the clock, at work."""
     model = Model()
     with closing(Transcripts(home / "bridge.db")) as transcripts:
         run = f"r-{time.monotonic_ns()}"
@@ -100,7 +103,11 @@ def turn_seconds(home: Path) -> list[float]:
         carrier = CARRIERS["ctl-heredoc"]
         limits = RunLimits(turns=TURNS + 1)
         AgentLoop(model, carrier, tools, recorder, Clock(), CancelScope(), limits).run("the task")
-    return [after - before for before, after in zip(model.asked, model.asked[1:], strict=False)]
+    return steps(model.asked), steps(model.worked)
+
+
+def steps(moments: list[float]) -> list[float]:
+    return [after - before for before, after in pairwise(moments)]
 
 
 def fsync_seconds(folder: Path, count: int = 100) -> list[float]:
@@ -117,17 +124,25 @@ def fsync_seconds(folder: Path, count: int = 100) -> list[float]:
 
 def per_turn(home: Path, runs: int) -> None:
     fsyncs: list[float] = []
-    turns: list[list[float]] = []
+    clock: list[list[float]] = []
+    work: list[list[float]] = []
     for _ in range(runs):
         fsyncs += fsync_seconds(home, 20)
-        turns.append(turn_seconds(home))
-    second = figures([each[1] for each in turns])
-    late = figures([each[63] for each in turns])
-    middle = figures([turn for each in turns for turn in each[1:64]])
-    rows = [["turn 2", second], ["turn 64", late], ["turns 2 to 64", middle]]
-    rows.append(["fsync of 4 KiB", figures(fsyncs)])
+        taken, worked = turn_seconds(home)
+        clock.append(taken)
+        work.append(worked)
+    rows = []
+    for name, turns in (("on the clock", clock), ("of the processor", work)):
+        for number in (2, 64):
+            rows.append([f"turn {number}, {name}", figures([each[number - 1] for each in turns])])
+        rows.append([f"turns 2 to 64, {name}", figures([t for each in turns for t in each[1:64]])])
+    rows.append(["one fsync of 4 KiB", figures(fsyncs)])
     print(table(["one turn with one call", "ms: median (lowest to highest)"], rows))
-    print(f"\nturn 64 is {late.median / second.median:.2f} times turn 2 (target: at most 1.5)")
+    for name, turns in (("clock", clock), ("processor", work)):
+        # the neighbours too: one turn alone says more about its moment than about its number
+        early = statistics.median(turn for each in turns for turn in each[1:9])
+        late = statistics.median(turn for each in turns for turn in each[56:64])
+        print(f"\nturns 57 to 64 take {late / early:.2f} times turns 2 to 9 ({name}; target: 1.5)")
 
 
 def per_event(home: Path, count: int = 200) -> None:
