@@ -7,7 +7,9 @@ scripts/proof/run_races.py.
 from __future__ import annotations
 
 import random
-from contextlib import closing
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -47,3 +49,22 @@ def test_two_cancels_are_two_claims(tmp_path: Path) -> None:
     with closing(Transcripts(tmp_path / "bridge.db")) as transcripts:
         begin(transcripts, "r-1", "s-1")
         assert [transcripts.begin_commit("r-1", Ender.CANCEL) for _ in range(2)] == [True, False]
+
+
+def test_threads_with_connections_of_their_own_have_one_winner(tmp_path: Path) -> None:
+    """Real threads, each with its own connection as another process has, claim the same run."""
+    path = tmp_path / "bridge.db"
+    with closing(Transcripts(path)) as transcripts, ExitStack() as stack:
+        others = [stack.enter_context(closing(Transcripts(path))) for _ in Ender]
+        together = threading.Barrier(len(others))
+
+        def try_to_win(other: Transcripts, who: Ender, run: str) -> bool:
+            together.wait(10)
+            return other.begin_commit(run, who)
+
+        with ThreadPoolExecutor(len(others)) as pool:
+            for number in range(5):
+                run = f"r-{number}"
+                begin(transcripts, run, f"s-{number}")
+                won = list(pool.map(try_to_win, others, Ender, [run] * len(others)))
+                assert won.count(True) == 1

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from bridge.errors import RecordError
+from bridge.store.database import Database, connect
 from bridge.store.sessions import RUNS_FOLDER, Filter, delete, find, listed, newest
 from bridge.store.transcripts import Transcripts
 from tests.bridge.store.stories import begin, whole_run
@@ -84,3 +86,47 @@ def test_deleting_removes_every_trace_of_the_session(tmp_path: Path) -> None:
             delete(transcripts.database, tmp_path, "s-2")
     stored = b"".join(file.read_bytes() for file in tmp_path.glob("bridge.db*"))
     assert b"unwanted" not in stored and b"kept" in stored
+
+
+def test_listing_costs_the_same_whatever_the_record_holds(tmp_path: Path) -> None:
+    """SQLite takes no more steps for the newest five of 800 sessions with long runs than of 8."""
+    steps = 0
+
+    def count() -> int:
+        nonlocal steps
+        steps += 1
+        return 0
+
+    def counting(path: Path) -> sqlite3.Connection:
+        connection = connect(path)
+        connection.set_progress_handler(count, 1)
+        return connection
+
+    taken = []
+    with closing(Database(tmp_path / "bridge.db", counting)) as database:
+        for first, last, events in ((0, 8, 1), (8, 800, 20)):
+            add_sessions(database, first, last, events)
+            steps = 0
+            assert len(listed(database, 5)) == 5
+            taken.append(steps)
+    assert taken[0] > 0
+    assert taken[1] <= taken[0] + 5
+
+
+def add_sessions(database: Database, first: int, last: int, events: int) -> None:
+    with database.transaction() as connection:
+        for number in range(first, last):
+            run, session = f"r-{number}", f"s-{number}"
+            connection.execute(
+                "INSERT INTO sessions VALUES (?, ?, 'task', ?, ?, 1)",
+                (session, number, number, run),
+            )
+            connection.execute(
+                "INSERT INTO runs (id, session, started, status, device, provider, model, "
+                "protocol, pid) VALUES (?, ?, ?, 'done', 'd', 'p', 'm', 'ctl', 1)",
+                (run, session, number),
+            )
+            connection.executemany(
+                "INSERT INTO events (run, time, type, body) VALUES (?, 1, 'notice', '{}')",
+                [(run,)] * events,
+            )
