@@ -43,8 +43,8 @@ def fail(trial: tuple[int, str, bool]) -> tuple[bool, list[str]]:
     return failed > 0, [f"failure {trial}: {problem}" for problem in problems]
 
 
-def failures(operations: int) -> Iterator[tuple[int, str, bool]]:
-    for at in range(operations):
+def failures(first: int, last: int) -> Iterator[tuple[int, str, bool]]:
+    for at in range(first, last):
         for fault in ("io", "full"):
             for stays in (False, True):
                 yield at, fault, stays
@@ -58,6 +58,7 @@ def record(*, lies: bool) -> tuple[Disk, Heard]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cuts", type=int, default=12_000)
+    parser.add_argument("--from-operation", type=int, default=0, help="failures from here on")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     started = time.monotonic()
@@ -72,7 +73,7 @@ def main() -> int:
                 partial(cut, lying), [(len(lying[0].log), seed) for seed in range(100)], 10
             )
         )
-        trials = list(failures(recorded[0].operations))
+        trials = list(failures(options.from_operation, recorded[0].operations))
         outcomes = list(pool.imap_unordered(fail, trials, 50))
     found += [problem for _, problems in outcomes for problem in problems]
     report = {
