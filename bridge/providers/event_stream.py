@@ -110,6 +110,7 @@ def _events(
                 raise answer_too_large(endpoint.host, limits)
             yield from decoder.feed(chunk)
     except SseError as error:
+        yield from error.events
         raise ProviderError(
             f"{endpoint.host} sent a broken answer: {error}",
             advice="is this a model server? check --base-url, or report it with --record",

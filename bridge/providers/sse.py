@@ -18,7 +18,12 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class SseError(ValueError):
-    """The bytes are no event stream: not UTF-8, or larger than a limit."""
+    """The bytes are no event stream: not UTF-8, or larger than a limit. ``events`` are those that
+    the same chunk completed before the fault: they came, wherever the stream was cut."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.events: list[ServerSentEvent] = []
 
 
 class ServerSentEvent(NamedTuple):
@@ -55,18 +60,25 @@ class SseDecoder:
         """Raises SseError."""
         lines = self._lines(chunk)
         events: list[ServerSentEvent] = []
-        for line in lines:
-            if line:
-                self._field(line)
-            elif self._data:
-                self._dispatch(events)
-            else:
-                self._event = ""
+        try:
+            for line in lines:
+                self._take(line, events)
+        except SseError as error:
+            error.events = events
+            raise
         return events
 
     def close(self) -> bool:
         """Whether the stream ended in the middle of an event (which is dropped, as specified)."""
         return bool(self._line_size or self._data)
+
+    def _take(self, line: bytes, events: list[ServerSentEvent]) -> None:
+        if line:
+            self._field(line)
+        elif self._data:
+            self._dispatch(events)
+        else:
+            self._event = ""
 
     def _lines(self, chunk: bytes) -> list[bytes]:
         """The lines that end in ``chunk``, without their ends."""

@@ -97,6 +97,13 @@ def test_text_that_is_not_utf8_is_an_error(size: int) -> None:
         decode(b"data: a\xffb\n\n", size)
 
 
+def test_events_before_a_fault_in_the_same_chunk_are_not_lost() -> None:
+    """Where the chunk was cut makes no difference to what came before the broken line."""
+    with pytest.raises(SseError) as caught:
+        SseDecoder().feed(b"data: a\n\ndata: b\n\ndata: \xff\n\ndata: c\n\n")
+    assert caught.value.events == messages("a", "b")
+
+
 def test_a_line_may_reach_its_limit_and_not_more() -> None:
     """The line limit counts the bytes of the line without its end, also without any line end."""
     assert SseDecoder(max_line=8).feed(b"data: ab\n\n") == messages("ab")
