@@ -110,7 +110,9 @@ def test_bytes_that_are_no_text_do_not_stop_it() -> None:
 def test_wrong_modes_and_files_are_usage_errors(tmp_path: Path) -> None:
     """Two lines on stderr, exit 2."""
     for argv, says in (
-        (["--protocol", "native-eos"], b"is no protocol of raw text"),
+        (["--protocol", "native-eos"], b"raw text cannot carry the calls of native-eos"),
+        (["--protocol", "json"], b"there is no protocol 'json'"),
+        (["--output-cap", "9"], b"raw text does not say how many tokens it is"),
         ([str(tmp_path / "none")], b"cannot be read"),
         ([str(tmp_path)], b"cannot be read"),
     ):
