@@ -203,3 +203,25 @@ def test_flags_reach_the_request(place: Place) -> None:
     assert "reasoning" not in request.json
     notices = [body for kind, body in place.last_events() if kind == "notice"]
     assert any("thinking high is not sent" in body for body in notices)
+
+
+def test_a_providers_protocol_holds_and_the_flag_wins(place: Place) -> None:
+    """``protocol`` in a provider's table decides how calls travel; --protocol overrides it; the
+    record names the one that was used."""
+    file = place.home / "config.toml"
+    file.write_text('[providers.custom]\nprotocol = "native-inc"\n', encoding="utf-8")
+    try:
+        with ScriptedServer([chat_answer("It is done."), chat_answer("It is done.")]) as server:
+            named = ("--provider", "custom", "--base-url", server.base_url, "--model", "m")
+            used = []
+            for flags in ((), ("--protocol", "ctl")):
+                ran = place.run(*named, *flags)
+                assert ran.returncode == 0, ran.stderr
+                body = dict(place.last_events())["run_started"]
+                used.append(json.loads(body)["protocol"])
+            native, text = (request.json for request in server.requests)
+    finally:
+        file.unlink()
+    assert used == ["native-inc", "ctl"]
+    assert native["tools"] and "NBYTES" not in json.dumps(native["messages"])
+    assert "tools" not in text and "NBYTES" in json.dumps(text["messages"])
