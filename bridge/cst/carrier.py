@@ -10,6 +10,9 @@ from bridge.conversation.messages import AssistantMessage, CallResult, Message, 
 from bridge.conversation.stream import Finish, StreamEvent
 from device_tools.schema import ToolSpec
 
+NO_TEXT = "(no readable reply)"
+"""Stands in the history for a reply of which nothing could be kept: servers refuse empty ones."""
+
 
 class Reader(Protocol):
     """Reads one response. After ``StopReading`` or ``ContractError`` it emits nothing more."""

@@ -8,7 +8,6 @@ gates the one thing a cut could forge: a last ``end`` without its newline.
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Sequence
 
 from bridge.conversation.frames import (
@@ -23,18 +22,15 @@ from bridge.conversation.frames import (
 from bridge.conversation.messages import AssistantMessage, CallResult, Message, ToolCall
 from bridge.conversation.stream import Finish, StreamEvent, TextDelta, Usage
 from bridge.cst import ctl_events as ctl
+from bridge.cst.carrier import NO_TEXT
 from bridge.cst.ctl import CtlParser
 from bridge.cst.gate import TABLE, CallState, ending
 from bridge.cst.prompt import system_prompt
 from bridge.cst.results import results_message
 from bridge.cst.teach import fault_message, quoted_values_hint
+from bridge.cst.utf8 import Utf8Joiner
 from bridge.cst.values import typed
 from device_tools.schema import ToolSpec
-
-_LONE_HIGH = re.compile("[\ud800-\udbff]\\Z")
-
-
-NO_TEXT = "(no readable reply)"
 
 
 class HeredocCarrier:
@@ -84,7 +80,7 @@ class HeredocReader:
         self._parser = CtlParser(self._tools, length_prefix=length_prefix)
         self._output_cap = output_cap
         self._output_tokens: int | None = None
-        self._half = ""  # first half of a surrogate pair at the end of a delta
+        self._utf8 = Utf8Joiner()
         self._raw = bytearray()
         self._confirmed = 0  # bytes of _raw up to the last confirmed call
         self._texts: list[str] = []
@@ -105,7 +101,7 @@ class HeredocReader:
             self._output_tokens = event.output_tokens
         if not isinstance(event, TextDelta) or self._over or not event.text:
             return []
-        data = self._encoded(event.text)
+        data = self._utf8.feed(event.text)
         self._raw += data
         return self._frames(self._parser.feed(data))
 
@@ -119,17 +115,6 @@ class HeredocReader:
         frames = self._frames(self._parser.close(clean=clean))
         self._over = True
         return frames
-
-    def _encoded(self, text: str) -> bytes:
-        text, self._half = self._half + text, ""
-        if cut := _LONE_HIGH.search(text):
-            text, self._half = text[: cut.start()], cut[0]
-        try:
-            return text.encode()
-        except UnicodeEncodeError:
-            # halves that arrived apart join here; a lone one becomes U+FFFD
-            whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-            return whole.encode()
 
     def _frames(self, events: Sequence[ctl.Event]) -> list[Frame]:
         return [frame for event in events if (frame := self._frame(event)) is not None]

@@ -36,6 +36,7 @@ from bridge.conversation.stream import (
     TextDelta,
     Usage,
 )
+from bridge.cst.carrier import NO_TEXT
 from bridge.cst.ctl_events import Limits
 from bridge.cst.gate import ERRORS, TABLE, CallState, Ending, ending
 from bridge.cst.native_calls import Judgement, NativeCalls, Slot, Unattributable, judge
@@ -68,7 +69,7 @@ class NativeEosCarrier:
 
     def reply(self, text: str, calls: Sequence[ToolCall]) -> AssistantMessage:
         """Text and calls; a reply without either still has to say something."""
-        return AssistantMessage(text or ("" if calls else "(no readable reply)"), tuple(calls))
+        return AssistantMessage(text or ("" if calls else NO_TEXT), tuple(calls))
 
     def results(self, results: Sequence[CallResult], note: str = "") -> Message:
         """One answer per call in the model's order, cut like a result frame, then the flag of lost

@@ -6,7 +6,6 @@ stream, and then only after a clean ``stop`` below the output cap and a batch wi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from bridge.conversation.frames import (
@@ -21,9 +20,10 @@ from bridge.conversation.frames import (
 )
 from bridge.conversation.messages import AssistantMessage, CallResult, Message, ToolCall
 from bridge.conversation.stream import Finish, StreamEvent, TextDelta, Usage
+from bridge.cst.carrier import NO_TEXT
 from bridge.cst.gate import ERRORS, TABLE, CallState, Verdict, ending
-from bridge.cst.heredoc import NO_TEXT
 from bridge.cst.results import results_message
+from bridge.cst.utf8 import Utf8Joiner
 from bridge.cst.values import typed
 from bridge.cst.xml_blocks import BlockFault, Invoke, read_blocks
 from bridge.cst.xml_prompt import fault_message, xml_prompt
@@ -32,9 +32,6 @@ from device_tools.schema import ToolSpec
 
 MAX_BLOCKS = 4 * 1024 * 1024
 """Characters of all blocks of one reply: they are held until its end."""
-
-_LONE_HIGH = re.compile("[\ud800-\udbff]\\Z")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class XmlCarrier:
@@ -70,7 +67,7 @@ class XmlReader:
         self._tools = {tool.name: tool for tool in tools}
         self._output_cap = output_cap
         self._output_tokens: int | None = None
-        self._half = ""  # first half of a surrogate pair at the end of a delta
+        self._utf8 = Utf8Joiner()
         self._scanner = TextScanner()
         self._texts: list[str] = []
         self._pieces: list[str] = []  # from the first block on
@@ -89,7 +86,7 @@ class XmlReader:
             self._output_tokens = event.output_tokens
         if not isinstance(event, TextDelta) or self._over:
             return []
-        text, block = self._scanner.feed(self._joined(event.text))
+        text, block = self._scanner.feed(self._utf8.feed(event.text).decode())
         self._pieces.append(block)
         self._size += len(block)
         frames = self._confirmed(text)
@@ -150,15 +147,6 @@ class XmlReader:
         position = len(before.encode())
         message = fault_message(fault, position, self._tools)
         return ContractError(fault.kind, message, position, arrived=fault.arrived)
-
-    def _joined(self, text: str) -> str:
-        """Halves of a character that arrived apart join here; a lone one becomes U+FFFD."""
-        text, self._half = self._half + text, ""
-        if cut := _LONE_HIGH.search(text):
-            text, self._half = text[: cut.start()], cut[0]
-        if _SURROGATE.search(text):
-            text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-        return text
 
 
 def _why(verdict: Verdict) -> str:
