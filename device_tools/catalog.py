@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from device_tools.schema import Effect, ToolSpec, arguments_schema
+from device_tools.system.catalog import SYSTEM_TOOLS
 
 MAX_PIXEL = 20_000
 MAX_TEXT = 10_000
@@ -146,3 +147,6 @@ PHONE_TOOLS: tuple[ToolSpec, ...] = (
     OBSERVE_SCREEN, TAP, TAP_ELEMENT, LONG_PRESS, SWIPE, SCROLL, TYPE_TEXT,
     PRESS_KEY, OPEN_APP, LIST_APPS, CURRENT_APP, WAIT_FOR,
 )  # fmt: skip
+
+ALL_PHONE_TOOLS: tuple[ToolSpec, ...] = (*PHONE_TOOLS, *SYSTEM_TOOLS)
+"""What a run offers: the screen's tools first, then those on plain adb (system/catalog.py)."""

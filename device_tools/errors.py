@@ -13,6 +13,7 @@
         ├── ScreenUnreadable          no usable hierarchy or picture
         ├── StaleScreen               the screen is not the one the call was made for
         ├── ActionRefused             the phone said no (permission, unknown app, ...)
+        ├── NotAvailable              this phone lacks what a tool needs; the message says what
         └── VirtualPhoneError         the virtual phone cannot start or lacks a part
 
 Every error carries an ``Outcome``: whether the action it belongs to may have happened.
@@ -120,6 +121,10 @@ class StaleScreen(DeviceError):
 
 class ActionRefused(DeviceError):
     """The phone refused: missing permission, unknown app, no focused field."""
+
+
+class NotAvailable(DeviceError):
+    """This phone (its version, its maker, its rights) has no such thing; the message says why."""
 
 
 class VirtualPhoneError(DeviceError):

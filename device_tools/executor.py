@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Literal
 
 from device_tools import apps, gestures, text_input
@@ -43,6 +44,7 @@ from device_tools.observation import (
 from device_tools.pictures import DEFAULT_RULE, PictureRule
 from device_tools.result import ToolResult, done, failed
 from device_tools.schema import Effect, ValidCall
+from device_tools.system.tools import bind
 from device_tools.ui_server import UiServer
 
 Space = Literal["screenshot", "screen"]
@@ -58,8 +60,10 @@ def open_phone_tools(
     *,
     default_space: Space = "screenshot",
     rule: PictureRule = DEFAULT_RULE,
+    exchange: Path | None = None,
 ) -> Iterator[PhoneTools]:
     """The tools of one phone with its UI server running; what was started is stopped at the end.
+    ``exchange`` is the one folder of this computer that files are copied from and to.
 
     Raises:
         DeviceError: the phone or its UI server cannot be used.
@@ -68,7 +72,7 @@ def open_phone_tools(
     ui = UiServer(phone)
     try:
         ui.start()
-        yield PhoneTools(phone, ui, default_space=default_space, rule=rule)
+        yield PhoneTools(phone, ui, default_space=default_space, rule=rule, exchange=exchange)
     finally:
         ui.close()
 
@@ -83,6 +87,7 @@ class PhoneTools:
         *,
         default_space: Space = "screenshot",
         rule: PictureRule = DEFAULT_RULE,
+        exchange: Path | None = None,
     ) -> None:
         self.phone = phone
         self.latest: Observation | None = None
@@ -105,6 +110,7 @@ class PhoneTools:
             "list_apps": self._list_apps,
             "current_app": self._current_app,
             "wait_for": self._wait_for,
+            **bind(phone, exchange),
         }
 
     def begin_turn(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from device_tools.virtual.records import Contact, Message, Notification, Thread
 
 RELEASE, SDK = "14", 34
@@ -84,31 +86,36 @@ def properties() -> dict[str, str]:
 
 def threads() -> list[Thread]:
     """Conversations, newest first."""
+    now = time.time()
     code = "Your verification code is 482913. It expires in 10 minutes. Do not share it."
     return [
-        Thread("AlphaBank", "AlphaBank", [Message(code, "9:38")], unread=True),
+        Thread("AlphaBank", "AlphaBank", [Message(code, "9:38", sent=now - 180)], unread=True),
         Thread(
             "王小明",
             "+8613800138000",
             [
-                Message("你好！周六下午三点一起喝茶好吗？", "8:15"),
-                Message("好的，老地方见。", "8:20", mine=True),
-                Message("记得带上那本书，谢谢！", "8:21"),
+                Message("你好！周六下午三点一起喝茶好吗？", "8:15", sent=now - 5160),
+                Message("好的，老地方见。", "8:20", mine=True, sent=now - 4860),
+                Message("记得带上那本书，谢谢！", "8:21", sent=now - 4800),
             ],
         ),
         Thread(
             "Maria Lopez",
             "+15550100123",
             [
-                Message("Are we still on for lunch?", "Yesterday"),
-                Message("Yes, 12:30 at the corner cafe.", "Yesterday", mine=True),
-                Message("Perfect, see you there", "Yesterday"),
+                Message("Are we still on for lunch?", "Yesterday", sent=now - 86400),
+                Message("Yes, 12:30 at the corner cafe.", "Yesterday", mine=True, sent=now - 86300),
+                Message("Perfect, see you there", "Yesterday", sent=now - 86200),
             ],
         ),
         Thread(
             "City Library",
             "+15550100177",
-            [Message("Your book is due on Friday. Reply RENEW to keep it.", "Mon")],
+            [
+                Message(
+                    "Your book is due on Friday. Reply RENEW to keep it.", "Mon", sent=now - 259200
+                )
+            ],
         ),
     ]
 

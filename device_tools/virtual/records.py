@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from time import time as seconds_now
 
 
 @dataclass
 class Message:
+    """``time`` as the app shows it, ``sent`` in seconds since the epoch."""
+
     text: str
     time: str
     mine: bool = False
+    sent: float = field(default_factory=seconds_now)
 
 
 @dataclass
@@ -42,3 +46,4 @@ class Notification:
     title: str
     text: str
     thread: str = ""
+    when: float = field(default_factory=seconds_now)

@@ -6,6 +6,7 @@ switch turned off in the UI is off everywhere. No I/O.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -69,9 +70,13 @@ class PhoneState:
     contacts: list[Contact] = field(default_factory=contacts)
     notes: list[Note] = field(default_factory=list)
     notifications: list[Notification] = field(default_factory=notifications)
+    dismissed: list[str] = field(default_factory=list)
     granted: set[tuple[str, str]] = field(default_factory=set)
     asked: set[tuple[str, str]] = field(default_factory=set)
     removed: set[str] = field(default_factory=set)
+    frozen: set[str] = field(default_factory=set)
+    alarms: list[int] = field(default_factory=list)
+    timers: list[int] = field(default_factory=list)
     submissions: list[dict[str, str]] = field(default_factory=list)
     tasks: list[Task] = field(default_factory=list)
     next_task: int = 2
@@ -85,6 +90,8 @@ class PhoneState:
     symbols: bool = False
     shade: str = ""
     clock: str = "9:41"
+    started: float = field(default_factory=time.time)
+    playing: bool = False
     toast: str | None = None
     counters: Counter[str] = field(default_factory=Counter)
 
@@ -112,6 +119,11 @@ class PhoneState:
     @property
     def dark(self) -> bool:
         return self.settings["secure"].get("ui_night_mode") == "2"
+
+    def dismiss_all(self) -> None:
+        """Clear the shade."""
+        self.dismissed += [item.package for item in self.notifications]
+        self.notifications.clear()
 
     # -- foreground -------------------------------------------------------------------------
 
@@ -195,6 +207,10 @@ class PhoneState:
             "permissions": sorted(f"{package} {name}" for package, name in self.granted),
             "submissions": self.submissions,
             "clipboard": self.clipboard,
+            "frozen": sorted(self.frozen),
+            "alarms": self.alarms,
+            "timers": self.timers,
+            "playing": self.playing,
             "battery": self.battery,
             "rotation": self.rotation,
             "screen_on": self.screen_on,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 
 from device_tools.virtual.apps import browser
@@ -23,6 +24,7 @@ _SETTINGS_PAGES = {
     "android.settings.LOCATION_SOURCE_SETTINGS": "location",
     "android.settings.DEVICE_INFO_SETTINGS": "about",
 }
+_CLOCK_ACTIONS = ("android.intent.action.SET_ALARM", "android.intent.action.SET_TIMER")
 _VALUED = ("-a", "-d", "-c", "-n", "-f", "-t", "--es", "--ez", "--ei", "--user", "--display")
 
 
@@ -79,6 +81,8 @@ def _implicit(screen: TouchScreen, args: Sequence[str], head: str) -> CommandRes
             args_of_page = {"page": _SETTINGS_PAGES[action]}
             screen.state.open(Screen(SETTINGS, ".SubSettings", args_of_page))
         return out(head)
+    if action in _CLOCK_ACTIONS:
+        return _clock(screen, action, args, head)
     if data is not None and data.startswith(("http://", "https://")):
         screen.state.launch(browser.PACKAGE, ".BrowserActivity")
         browser.load(Page(screen.state, screen.state.screen), data)
@@ -92,6 +96,24 @@ def _implicit(screen: TouchScreen, args: Sequence[str], head: str) -> CommandRes
             return _launched(screen, Resolved(app, app.activities[0]), head, "-W" in args)
     text = f"Error: Activity not started, unable to resolve Intent {_intent(args)}"
     return CommandResult(f"{head}\n".encode(), f"{text}\n".encode(), 1)
+
+
+def _clock(screen: TouchScreen, action: str, args: Sequence[str], head: str) -> CommandResult:
+    """The clock app takes alarms and timers without showing itself (SKIP_UI)."""
+    numbers = {
+        args[place + 1].rsplit(".", 1)[-1]: int(args[place + 2])
+        for place, word in enumerate(args[:-2])
+        if word == "--ei" and args[place + 2].isdigit()
+    }
+    if "--ez" not in args or not numbers:
+        return fail(f"{head}\nError: the clock app needs numbers and SKIP_UI here", 1)
+    if action.endswith("TIMER"):
+        screen.state.timers.append(numbers.get("LENGTH", 0))
+    else:
+        today = int(time.time()) // 86_400 * 86_400
+        when = today + numbers.get("HOUR", 0) * 3600 + numbers.get("MINUTES", 0) * 60
+        screen.state.alarms.append(when if when > time.time() else when + 86_400)
+    return out(head)
 
 
 def _launched(screen: TouchScreen, found: Resolved, head: str, wait: bool) -> CommandResult:

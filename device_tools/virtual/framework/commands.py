@@ -6,7 +6,16 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 
-from device_tools.virtual.framework import activity, dumpsys, inputs, packages, properties, system
+from device_tools.virtual.framework import (
+    activity,
+    content,
+    dumpsys,
+    inputs,
+    packages,
+    properties,
+    sound,
+    system,
+)
 from device_tools.virtual.framework import settings as settings_command
 from device_tools.virtual.framework.reply import fail, fail_out, out
 from device_tools.virtual.ports import CommandResult, Files
@@ -17,6 +26,7 @@ Handler = Callable[[TouchScreen, Sequence[str]], CommandResult]
 
 _COMMANDS: dict[str, Handler] = {
     "am": activity.am,
+    "content": content.content,
     "dumpsys": dumpsys.dumpsys,
     "getprop": properties.getprop,
     "ifconfig": system.ifconfig,
@@ -24,6 +34,7 @@ _COMMANDS: dict[str, Handler] = {
     "input": inputs.input_command,
     "ip": system.ip,
     "logcat": system.logcat,
+    "media": sound.media,
     "monkey": activity.monkey,
     "pm": packages.pm,
     "ps": system.ps,
@@ -38,6 +49,7 @@ _SERVICES: dict[str, Handler] = {
     "bluetooth_manager": system.bluetooth,
     "input": inputs.input_command,
     "input_method": system.ime,
+    "media_session": sound.media,
     "package": packages.pm,
     "settings": settings_command.settings,
     "statusbar": system.statusbar,
@@ -126,4 +138,5 @@ class PhoneFramework:
 
 def _date(args: Sequence[str]) -> CommandResult:
     form = next((word[1:] for word in args if word.startswith("+")), "%a %b %e %H:%M:%S UTC %Y")
-    return out(time.strftime(form, time.gmtime()))
+    # strftime's own %s takes the fields for local time
+    return out(time.strftime(form.replace("%s", str(int(time.time()))), time.gmtime()))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from device_tools.virtual.apps.packages import App
 from device_tools.virtual.apps.registry import installed
+from device_tools.virtual.framework import reports
 from device_tools.virtual.framework.reply import out
 from device_tools.virtual.ports import CommandResult
 from device_tools.virtual.state import DENSITY, HEIGHT, WIDTH, PhoneState, Task
@@ -263,11 +264,20 @@ def _notification(screen: TouchScreen, args: Sequence[str]) -> str:
             f"      opPkg={item.package}",
             f"      key={key}",
             "      notification=",
+            f"            when={int(item.when * 1000)}/{int(item.when * 1000)}",
             "            extras={",
             f"                android.title=String {_extra(item.title, args)}",
             f"                android.text=String {_extra(item.text, args)}",
             "            }",
+            "      publicNotification=",
+            "            None",
         ]
+    archive = [
+        f"    StatusBarNotification(pkg={package} user=UserHandle{{0}} id=0 tag=null "
+        f"key=0|{package}|0|null|10105: Notification(channel=default shortcut=null))"
+        for package in reversed(screen.state.dismissed[-5:])
+    ]
+    lines += [f"  mArchive=Archive ({len(screen.state.dismissed)} notifications)", *archive]
     return "\n".join(lines)
 
 
@@ -278,12 +288,19 @@ def _extra(text: str, args: Sequence[str]) -> str:
 _SERVICES: dict[str, Callable[[TouchScreen, Sequence[str]], str]] = {
     "SurfaceFlinger": _surface_flinger,
     "activity": _activity,
+    "alarm": reports.alarm,
     "battery": _battery,
+    "diskstats": reports.diskstats,
     "display": _display,
     "input_method": _input_method,
+    "location": reports.location,
+    "media_session": reports.media_session,
+    "meminfo": reports.meminfo,
     "notification": _notification,
     "package": _package,
     "power": _power,
+    "thermalservice": reports.thermal,
+    "usagestats": reports.usagestats,
     "wifi": _wifi,
     "window": _window,
 }

@@ -34,14 +34,18 @@ def _list(screen: TouchScreen, args: list[str]) -> CommandResult:
     if kind not in ("packages", "package"):
         return fail(f"Error: unknown list type '{kind}'", 255)
     wanted = [word for word in options if not word.startswith("-") and word != ""]
-    apps = [app for app in installed(screen.state) if _wanted(app, options, wanted)]
+    apps = [
+        app for app in installed(screen.state) if _wanted(app, options, wanted, screen.state.frozen)
+    ]
     return out("\n".join(_line(app, options) for app in apps))
 
 
-def _wanted(app: App, options: Sequence[str], names: Sequence[str]) -> bool:
+def _wanted(app: App, options: Sequence[str], names: Sequence[str], frozen: set[str]) -> bool:
     if ("-3" in options and app.system) or ("-s" in options and not app.system):
         return False
-    return "-d" not in options and all(name in app.package for name in names)
+    if "-d" in options and app.package not in frozen:
+        return False
+    return all(name in app.package for name in names)
 
 
 def _line(app: App, options: Sequence[str]) -> str:
@@ -66,7 +70,11 @@ def _launchers(screen: TouchScreen, args: list[str]) -> list[App]:
         (word for word in args[-1:] if "." in word and not word.startswith("android.intent")), None
     )
     return [
-        app for app in installed(screen.state) if app.launchable and package in (None, app.package)
+        app
+        for app in installed(screen.state)
+        if app.launchable
+        and package in (None, app.package)
+        and app.package not in screen.state.frozen
     ]
 
 
@@ -138,6 +146,26 @@ def _install(_screen: TouchScreen, _args: list[str]) -> CommandResult:
     return fail_out("Failure [INSTALL_FAILED_USER_RESTRICTED: Install canceled by user]")
 
 
+def _freeze(frozen: bool) -> Callable[[TouchScreen, list[str]], CommandResult]:
+    """``disable-user [--user 0] PACKAGE`` and ``enable PACKAGE``."""
+
+    def run(screen: TouchScreen, args: list[str]) -> CommandResult:
+        app = _find(screen, args)
+        if app is None:
+            text = (
+                f"java.lang.IllegalArgumentException: Unknown package: {args[-1] if args else ''}"
+            )
+            return fail(f"Error: {text}", 1)
+        if frozen:
+            screen.state.stop(app.package)
+            screen.state.frozen.add(app.package)
+        else:
+            screen.state.frozen.discard(app.package)
+        return out(f"Package {app.package} new state: {'disabled-user' if frozen else 'enabled'}")
+
+    return run
+
+
 def _permission(granted: bool) -> Callable[[TouchScreen, list[str]], CommandResult]:
     def run(screen: TouchScreen, args: list[str]) -> CommandResult:
         package, name = [*args, "", ""][:2]
@@ -165,6 +193,8 @@ _VERBS: dict[str, Callable[[TouchScreen, list[str]], CommandResult]] = {
     "clear": _clear,
     "uninstall": _uninstall,
     "install": _install,
+    "disable-user": _freeze(True),
+    "enable": _freeze(False),
     "grant": _permission(True),
     "revoke": _permission(False),
 }

@@ -114,6 +114,15 @@ def _volume(step: int) -> Callable[[PhoneState], None]:
     return run
 
 
+def _play(playing: bool | None) -> Callable[[PhoneState], None]:
+    """None is the key that does either."""
+
+    def run(state: PhoneState) -> None:
+        state.playing = not state.playing if playing is None else playing
+
+    return run
+
+
 def _mute(state: PhoneState) -> None:
     state.settings["system"]["volume_music"] = "0"
 
@@ -128,6 +137,7 @@ def _paste(state: PhoneState) -> None:
 
 _ACTIONS: dict[int, Callable[[PhoneState], None]] = {
     3: PhoneState.home, 4: back, 24: _volume(1), 25: _volume(-1), 26: _power, 67: _backspace,
-    111: back, 164: _mute, 187: PhoneState.recents, 223: _set_screen(False),
+    85: _play(None), 86: _play(False), 111: back, 126: _play(True), 127: _play(False),
+    164: _mute, 187: PhoneState.recents, 223: _set_screen(False),
     224: _set_screen(True), 279: _paste,
 }  # fmt: skip

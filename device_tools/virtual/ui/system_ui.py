@@ -117,7 +117,7 @@ def shade(state: PhoneState) -> Window:
                 BUTTON,
                 "Clear all",
                 rid="dismiss_text",
-                on_click=state.notifications.clear,
+                on_click=state.dismiss_all,
                 style=Style(color="#ffffff", align="center", fill="#3a4252", radius=55),
             )
         )
@@ -235,6 +235,7 @@ def _open(state: PhoneState, item: Notification) -> None:
     thread = next((each for each in state.threads if each.name == item.thread), None)
     if thread is not None:
         state.notifications.remove(item)
+        state.dismissed.append(item.package)
         main = next(app for app in APPS if app.package == MESSAGES).activities[0]
         state.launch(MESSAGES, main)
         thread.unread = False
