@@ -16,6 +16,8 @@ from device_tools.errors import DeviceNotFound
 if TYPE_CHECKING:
     from device_tools.virtual.launcher import VirtualHandle
 
+EXCHANGE = "files"
+"""Below the home folder: the only files of this computer that tools copy from and to."""
 VIRTUAL = "virtual"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bridge.conversation.finish import FINISH
-from device_tools.catalog import PHONE_TOOLS
+from device_tools.catalog import ALL_PHONE_TOOLS
 from device_tools.schema import ToolSpec
 
 HEAD = """# Tools
@@ -45,7 +45,7 @@ def section(spec: ToolSpec) -> str:
 
 
 def page() -> str:
-    return "\n".join([HEAD, *(section(spec) for spec in (*PHONE_TOOLS, FINISH))])
+    return "\n".join([HEAD, *(section(spec) for spec in (*ALL_PHONE_TOOLS, FINISH))])
 
 
 if __name__ == "__main__":

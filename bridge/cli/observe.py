@@ -88,9 +88,9 @@ def call(
 def tools(as_json: JsonFlag = False) -> None:
     """List the tools a model may use, with their arguments."""
     from bridge.tools import FINISH
-    from device_tools.catalog import PHONE_TOOLS
+    from device_tools.catalog import ALL_PHONE_TOOLS
 
-    for spec in (*PHONE_TOOLS, FINISH):
+    for spec in (*ALL_PHONE_TOOLS, FINISH):
         if as_json:
             print_json(
                 {
@@ -125,11 +125,11 @@ def _validated(name: str, args: str) -> ValidCall:
     """Every check that needs no phone, so that a bad call opens none."""
     from bridge.cst.values import strict_json
     from bridge.tools import FINISH
-    from device_tools.catalog import PHONE_TOOLS
+    from device_tools.catalog import ALL_PHONE_TOOLS
     from device_tools.errors import InvalidCall
     from device_tools.schema import validate
 
-    spec = next((spec for spec in PHONE_TOOLS if spec.name == name), None)
+    spec = next((spec for spec in ALL_PHONE_TOOLS if spec.name == name), None)
     if spec is None and name == FINISH.name:
         raise InvalidCall("finish ends a run; outside of a run there is nothing to end")
     if spec is None:
@@ -145,7 +145,7 @@ def _validated(name: str, args: str) -> ValidCall:
 
 def _execute(valid: ValidCall, device: str | None) -> ToolResult:
     from bridge.config import group_switches, load
-    from bridge.device import open_target
+    from bridge.device import EXCHANGE, open_target
     from bridge.device_lock import hold_device
     from bridge.signals import cancel_on_signals
     from bridge.tools import refusal
@@ -159,6 +159,12 @@ def _execute(valid: ValidCall, device: str | None) -> ToolResult:
         cancel_on_signals(cancel),
         open_target(loaded.settings.device, loaded.home, cancel) as target,
         hold_device(loaded.home, target.serial, "bridge call"),
-        open_phone_tools(target.serial, target.address, cancel, default_space="screen") as phone,
+        open_phone_tools(
+            target.serial,
+            target.address,
+            cancel,
+            default_space="screen",
+            exchange=loaded.home / EXCHANGE,
+        ) as phone,
     ):
         return phone.execute(valid)

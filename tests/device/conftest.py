@@ -20,7 +20,7 @@ from device_tools.result import ToolResult
 from device_tools.schema import validate
 from device_tools.virtual import launcher
 
-SPECS = {spec.name: spec for spec in catalog.PHONE_TOOLS}
+SPECS = {spec.name: spec for spec in catalog.ALL_PHONE_TOOLS}
 Call = Callable[..., ToolResult]
 
 
@@ -37,9 +37,15 @@ def phone_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[st
 
 
 @pytest.fixture(scope="session")
-def tools(phone_address: tuple[str, AdbAddress]) -> Iterator[PhoneTools]:
+def exchange(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that files are copied from and to."""
+    return tmp_path_factory.mktemp("exchange")
+
+
+@pytest.fixture(scope="session")
+def tools(phone_address: tuple[str, AdbAddress], exchange: Path) -> Iterator[PhoneTools]:
     serial, address = phone_address
-    with open_phone_tools(serial, address, CancelScope()) as tools:
+    with open_phone_tools(serial, address, CancelScope(), exchange=exchange) as tools:
         yield tools
 
 

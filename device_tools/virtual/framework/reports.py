@@ -70,7 +70,8 @@ def usagestats(screen: TouchScreen, _args: Sequence[str]) -> str:
         )
         used.append(
             f'      package={task.package} totalTimeUsed="{place + 1:02}:30" '
-            f'lastTimeUsed="{stamp}" totalTimeVisible="{place + 1:02}:31" lastTimeVisible="{stamp}" appLaunchCount=1'
+            f'lastTimeUsed="{stamp}" totalTimeVisible="{place + 1:02}:31" '
+            f'lastTimeVisible="{stamp}" appLaunchCount=1'
         )
     sections = [
         f'  In-memory {period} stats\n    timeRange="11/30/2026, 00:00 – 11/30/2026, 10:00"\n'
