@@ -19,6 +19,14 @@ failed, 2 refused or not sent, 75 unknown, 130 cancelled.
 Numbers of elements and screenshot coordinates refer to the newest observation the model had seen
 when it began to answer. An element is looked up again by identity before it is touched; a point
 is touched only while window, activity and rotation are still those of the observation.
+
+The tools from `device_status` on use plain adb: getprop, dumpsys, settings, content, cmd, pm, am.
+What a phone lacks (its version, its maker, root) is answered as `not_available` with the reason.
+Every answer is bounded and says how much it leaves out. Filters and search words are compared on
+the computer: they reach no shell and no database. Sensitive groups are left out of the record
+wholly (arguments and results). Files are copied from and to one folder of the computer only,
+`files` below `BRIDGE_HOME`, and below /sdcard or /data/local/tmp of the phone. Times end in Z: UTC.
+[One-time codes](sms-codes.md) are told without their message.
 """
 
 

@@ -14,7 +14,7 @@ from device_tools.result import ToolResult, done
 from device_tools.system.ask import ask, listing, moment, one_line, order, unavailable
 
 _ACTION, _EXTRA = "android.intent.action", "android.intent.extra.alarm"
-_NEXT = re.compile(r"^\s+user:(\d+) pendingSend:\w+ time:(\d+)", re.MULTILINE)
+_NEXT = re.compile(r"^ +user:(\d+) pendingSend:\w+ time:(\d+)", re.MULTILINE)
 _ALARM = re.compile(r"^\s+\w+ #\d+: Alarm\{\S+ type \d+ .*?([A-Za-z][\w.]+)\}\s*$")
 _TRIGGER = re.compile(r"^\s+triggerTime=(.+)$")
 

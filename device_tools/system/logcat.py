@@ -14,9 +14,9 @@ from device_tools.system.ask import ask, listing, one_line
 LEVELS = "VDIWEF"
 _READ = 5000
 # threadtime; `-v uid` puts a further number or name in front of the process
-_LINE = re.compile(
-    r"(?P<time>(?:\d{4}-)?\d\d-\d\d \d\d:\d\d:\d\d\.\d+)\s+(?:[\w.]+\s+)??(?P<pid>\d+)\s+"
-    r"(?P<tid>\d+)\s+(?P<level>[VDIWEFSA])\s(?P<tag>.*?)\s*: (?P<message>.*)"
+_HEAD = re.compile(
+    r"(?P<time>(?:\d{4}-)?\d\d-\d\d \d\d:\d\d:\d\d\.\d+) +(?:[\w.]+ +)??(?P<pid>\d+) +\d+ +"
+    r"(?P<level>[VDIWEFSA]) "
 )
 
 
@@ -31,12 +31,14 @@ class LogLine:
 
 def parse_log(text: str) -> list[LogLine]:
     """``logcat -v threadtime``; lines of another form (buffers' headings) are left out."""
-    matches = map(_LINE.fullmatch, text.removeprefix("\ufeff").splitlines())
-    return [
-        LogLine(found["time"], int(found["pid"]), found["level"], found["tag"], found["message"])
-        for found in matches
-        if found
-    ]
+    parsed = []
+    for line in text.removeprefix("\ufeff").splitlines():
+        head = _HEAD.match(line)
+        tag, colon, message = line[head.end() :].partition(": ") if head else ("", "", "")
+        if head and colon:
+            pid = int(head["pid"])
+            parsed.append(LogLine(head["time"], pid, head["level"], tag.strip(), message))
+    return parsed
 
 
 def get_logcat(phone: AdbPhone, arguments: Mapping[str, Any]) -> ToolResult:

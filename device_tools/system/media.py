@@ -18,7 +18,7 @@ _KEYS = {"play": 126, "pause": 127, "play_pause": 85, "next": 87, "previous": 88
 _VOLUME = re.compile(r"volume is (\d+) in range \[(\d+)\.\.(\d+)\]")
 # the words are new in Android 14
 _STATE = re.compile(r"state=PlaybackState \{state=(?:(\w+)\((\d+)\)|(\d+))")
-_OWNER = re.compile(r"^\s+package=(\S+)$", re.MULTILINE)
+_OWNER = re.compile(r"^ +package=(\S+)$", re.MULTILINE)
 _TITLE = re.compile(r"metadata:\s*size=\d+, description=(.*)$", re.MULTILINE)
 _STATES = {"1": "stopped", "2": "paused", "3": "playing", "6": "buffering", "7": "failed"}
 
@@ -32,7 +32,7 @@ def parse_volume(text: str) -> tuple[int, int, int] | None:
 def parse_sessions(text: str) -> list[tuple[str, str, str]]:
     """``dumpsys media_session``: (package, state, title), the one that gets the keys first."""
     sessions = []
-    for block in re.split(r"\n(?= {4,6}\S.* \S+/\S+/\d+ \(userId=\d+\))", text)[1:]:
+    for block in re.split(r"\n(?= {4,6}\S[^\n]{1,300} \(userId=\d+\))", text)[1:]:
         owner, state, title = _OWNER.search(block), _STATE.search(block), _TITLE.search(block)
         if owner and state:
             number = state[2] or state[3]

@@ -100,7 +100,7 @@ def parse_supplicant(text: str) -> list[SavedNetwork]:
     """``wpa_supplicant.conf`` of Android 7 and older."""
     networks = []
     for block in _OLD_BLOCK.findall(text):
-        values = dict(re.findall(r"^\s*(\w+)=(.*)$", block, re.MULTILINE))
+        values = dict(re.findall(r"^[ \t]*(\w+)=(.*)$", block, re.MULTILINE))
         key = values.get("psk") or values.get("wep_key0") or ""
         networks.append(
             SavedNetwork(_bare(values.get("ssid", "")), _bare(key), values.get("key_mgmt", "NONE"))

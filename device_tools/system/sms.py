@@ -14,7 +14,7 @@ from device_tools.system.ask import listing, moment, now, one_line
 from device_tools.system.content import Query, fetch
 from device_tools.system.notifications import shown_notifications
 
-_MOST_CODES = 5
+_MOST_CODES, _MOST_MESSAGES = 5, 200
 _SMS_APPS = ("messaging", "mms", "sms", "messages")
 
 
@@ -55,6 +55,7 @@ def _received(phone: AdbPhone, since: int) -> tuple[str, list[Received]]:
             for item in shown_notifications(phone)
             if item.when > since and _is_sms(item.package)
         ]
+    rows = rows[:_MOST_MESSAGES]
     return "messages", [Received(r["address"], r["body"], int(r["date"] or 0)) for r in rows]
 
 

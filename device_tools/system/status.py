@@ -13,9 +13,9 @@ from device_tools.errors import NotAvailable
 from device_tools.result import ToolResult, done
 from device_tools.system.ask import ask, listing, one_line, require_answer, told, unavailable
 
-_FACT = re.compile(r"^\s*([\w ]+): (.*)$", re.MULTILINE)
+_FACT = re.compile(r"^ *(\w[\w ]*): (.*)$", re.MULTILINE)
 _PROPERTY = re.compile(r"^\[([^\]]+)\]: \[(.*)\]$", re.MULTILINE)
-_PROCESS = re.compile(r"^\s+([\d,]+)K: (\S+) \(pid (\d+)")
+_PROCESS = re.compile(r"^ +([\d,]+)K: (\S+) \(pid (\d+)")
 _STATUS = {"2": "charging", "3": "discharging", "4": "not charging", "5": "full"}
 
 
@@ -83,7 +83,7 @@ def parse_app_sizes(text: str) -> list[tuple[str, int, int, int]]:
     """``dumpsys diskstats`` (Android 8 and newer): (package, app, data, cache) bytes."""
     columns = []
     for label in ("Package Names", "App Sizes", "App Data Sizes", "Cache Sizes"):
-        found = re.search(rf"^\s*{label}: (\[.*\])\s*$", text, re.MULTILINE)
+        found = re.search(rf"^ *{label}: (\[.*\]) *$", text, re.MULTILINE)
         columns.append(_values(found[1]) if found else [])
     names, *sizes = columns
     numbers = [

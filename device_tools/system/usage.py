@@ -11,8 +11,8 @@ from device_tools.adb import AdbPhone
 from device_tools.result import ToolResult, done
 from device_tools.system.ask import ask, listing, one_line, unavailable
 
-_EVENT = re.compile(r'^\s+time="([^"]+)" type=(\w+) package=(\S+)(?: class=(\S+))?', re.MULTILINE)
-_USED = re.compile(r'^\s+package=(\S+) totalTimeUsed="([\d:]+)" lastTimeUsed="([^"]+)"(.*)$')
+_EVENT = re.compile(r'^ +time="([^"]+)" type=(\w+) package=(\S+)(?: class=(\S+))?', re.MULTILINE)
+_USED = re.compile(r'^ +package=(\S+) totalTimeUsed="([\d:]+)" lastTimeUsed="([^"]+)"(.*)$')
 _OPENED = {"ACTIVITY_RESUMED": "opened", "MOVE_TO_FOREGROUND": "opened"}
 _LEFT = {"ACTIVITY_PAUSED": "left", "MOVE_TO_BACKGROUND": "left"}
 _TOLD = {**_OPENED, **_LEFT, "SCREEN_INTERACTIVE": "screen on", "SCREEN_NON_INTERACTIVE":

@@ -46,6 +46,22 @@ def test_no_output_of_any_phone_breaks_a_parser(parser: Callable[[str], Any]) ->
             parser(text[:cut])
 
 
+HOSTILE = (
+    " " * 60_000, "\n" * 60_000, "Row: 1 _id=1, " * 5_000, "time=\"" * 20_000, "(" * 60_000,
+    "    NotificationRecord(0x1: pkg=a user=b\n" + "   android.text=String (x\n" * 1_000,
+    "04-24 18:19:45.433  1086  1292 D " + " " * 60_000, "\n    a/b/" + "c/" * 20_000,
+    "Location[gps 1.0,2.0 " * 2_000, "  Alarm{" * 10_000, "Package Names: [" + "[" * 60_000 + "]",
+)  # fmt: skip
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("parser", PARSERS, ids=lambda parser: parser.__name__)
+def test_what_an_app_writes_cannot_hold_a_parser_up(parser: Callable[[str], Any]) -> None:
+    """Texts made to send a pattern back and forth end in time, not in minutes."""
+    for text in HOSTILE:
+        parser(text)
+
+
 def test_a_broken_store_of_networks_is_a_named_reason() -> None:
     """Whatever is no store, and what would make an XML reader expand it, is a ValueError."""
     for text in ("", "<a", real("t067"), "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>"):
