@@ -16,7 +16,8 @@ from device_tools.system.settings import read_setting
 # with a comma as decimal sign in some languages; `et` is the time since the start of the phone
 _FIX = re.compile(
     r"Location\[(?P<by>\w+) (?P<lat>-?\d+[.,]\d+),(?P<lon>-?\d+[.,]\d+)"
-    r"(?:[^\]\n]{0,300}?(?:hAcc|acc)=(?P<within>\d+(?:[.,]\d+)?))?(?:[^\]\n]{0,300}?et=\+?(?P<age>[\ddhms]+))?"
+    r"(?:[^\]\n]{0,300}?(?:hAcc|acc)=(?P<within>\d+(?:[.,]\d+)?))?"
+    r"(?:[^\]\n]{0,300}?et=\+?(?P<age>[\ddhms]+))?"
 )
 _SPAN = re.compile(r"(\d+)(ms|[dhms])")
 _UNITS = {"d": 86_400, "h": 3600, "m": 60, "s": 1, "ms": 0}
