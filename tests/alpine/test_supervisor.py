@@ -184,7 +184,9 @@ def test_nothing_is_left_after_the_adb_server_dies(virtual_phone: VirtualPhone) 
         supervisor.start(Command(TREE.format(word=word) + "sleep 100"), USER) as running,
     ):
         wait_until_started(word, 5)
-        for pid in carrying(f"tcp:127.0.0.1:{handle.adb_port}"):
+        servers = carrying(str(handle.adb_port))
+        assert servers
+        for pid in servers:
             os.kill(pid, signal.SIGKILL)
         running.drain(lambda _kind, _data: None, time.monotonic() + 20, LIMIT)
     wait_until_gone(word)
