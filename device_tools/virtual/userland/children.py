@@ -48,10 +48,26 @@ class Streams:
     controlling: bool = False
 
 
-def open_pty(*, raw: bool, separate_ids: bool) -> tuple[int, int]:
-    """A (master, slave) pair of the phone's own devpts, owned by the shell user."""
+@dataclass(frozen=True)
+class User:
+    """Who adb's shell and file service are. Without ``separate_ids`` uid 0 stands for uid 2000.
+
+    ``root``: adbd runs as root. ``powerless``: a ``su`` gets uid 0 and no power.
+    """
+
+    separate_ids: bool
+    powerless: bool = False
+    root: bool = False
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**ENVIRONMENT, "USER": "root", "LOGNAME": "root"} if self.root else ENVIRONMENT
+
+
+def open_pty(user: User, *, raw: bool) -> tuple[int, int]:
+    """A (master, slave) pair of the phone's own devpts, owned by the user."""
     master, slave = os.openpty()
-    if separate_ids:
+    if user.separate_ids and not user.root:
         os.fchown(slave, SHELL_UID, SHELL_UID)
     if raw:
         tty.setraw(slave)
@@ -59,7 +75,7 @@ def open_pty(*, raw: bool, separate_ids: bool) -> tuple[int, int]:
 
 
 def spawn_shell(
-    command: str | None, env: Mapping[str, str], streams: Streams, *, separate_ids: bool
+    command: str | None, env: Mapping[str, str], streams: Streams, user: User
 ) -> int:
     """Start ``sh -c command`` (None: a login shell) in a session of its own; its pid.
 
@@ -70,9 +86,9 @@ def spawn_shell(
     def body() -> int:
         os.setsid()
         _attach(streams)
-        become_shell_user(separate_ids)
+        become(user)
         _default_signals()
-        os.execve(SHELL, [os.path.basename(SHELL), *argv[1:]], {**ENVIRONMENT, **env})  # noqa: S606
+        os.execve(SHELL, [os.path.basename(SHELL), *argv[1:]], {**user.environment, **env})  # noqa: S606
 
     running, mark = os.pipe2(os.O_CLOEXEC)
     pid = fork(body)
@@ -95,8 +111,8 @@ def fork(body: Callable[[], int]) -> int:
         os._exit(code)
 
 
-def become_shell_user(separate_ids: bool, *, unkillable: bool = False) -> None:
-    """Drop to uid 2000; with a single user id, drop every capability instead.
+def become(user: User, *, unkillable: bool = False) -> None:
+    """Drop to uid 2000, unless adbd is root; with a single user id, drop every capability instead.
 
     ``unkillable``, for a process of ours that only ever acts as that user: it keeps 0 as its real
     and saved id, so that no ``kill -1`` of the phone's shell ends it.
@@ -104,10 +120,14 @@ def become_shell_user(separate_ids: bool, *, unkillable: bool = False) -> None:
     os.chdir("/")
     os.umask(0o022)
     resource.setrlimit(resource.RLIMIT_NPROC, (MAX_PROCESSES, MAX_PROCESSES))
-    if not separate_ids:
+    if not user.separate_ids:
         sys_.drop_capabilities()
         return
     os.setgroups(_GROUPS)
+    if user.root:
+        return
+    if user.powerless:
+        sys_.limit_capabilities((sys_.CAP_SETUID, sys_.CAP_SETGID))  # what su needs to be one
     os.setresgid(SHELL_UID, SHELL_UID, SHELL_UID)
     kept = 0 if unkillable else SHELL_UID
     os.setresuid(kept, SHELL_UID, kept)

@@ -17,6 +17,7 @@ import sys
 from device_tools.virtual.sync_service import serve_sync
 from device_tools.virtual.userland import children, control, rootfs, sockets
 from device_tools.virtual.userland import syscalls as sys_
+from device_tools.virtual.userland.roots import PROFILES
 from device_tools.virtual.userland.sources import Sources
 
 NAMESPACES = (
@@ -75,7 +76,9 @@ def _first_process(control_socket: socket.socket, plan: control.Message) -> None
     )
     sys_.hide_command_line(b"/init")
     sys_.set_name("init")
-    rootfs.build(sources, separate_ids=plan["separate_ids"])
+    profile = PROFILES[plan["root"]]
+    rootfs.build(sources, profile, separate_ids=plan["separate_ids"])
+    sys_.shut_off()
     socket.sethostname("localhost")
     sockets.loopback_up()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
@@ -84,7 +87,8 @@ def _first_process(control_socket: socket.socket, plan: control.Message) -> None
         control.send(control_socket, {"state": "ready"}, [listener.fileno()])
     # stderr carried the traceback of a failed start; from here on there is no host terminal
     os.dup2(0, 2)
-    Init(control_socket, plan["separate_ids"]).run()
+    powerless = profile is not None and profile.powerless
+    Init(control_socket, children.User(plan["separate_ids"], powerless=powerless)).run()
 
 
 def _command_listener() -> socket.socket:
@@ -98,9 +102,9 @@ def _command_listener() -> socket.socket:
 class Init:
     """Pid 1: one request after the other, each answered at once; reaps whatever ends."""
 
-    def __init__(self, control_socket: socket.socket, separate_ids: bool) -> None:
+    def __init__(self, control_socket: socket.socket, user: children.User) -> None:
         self._control = control_socket
-        self._separate_ids = separate_ids
+        self._user = user
         self._running: set[int] = set()
 
     def run(self) -> None:
@@ -156,15 +160,13 @@ class Init:
         if not request["pty"]:
             streams = children.Streams(descriptors[0], descriptors[0], descriptors[-1])
             return {"pid": self._shell(request, streams)}, []
-        master, slave = children.open_pty(raw=request["raw"], separate_ids=self._separate_ids)
+        master, slave = children.open_pty(self._user, raw=request["raw"])
         pid = self._shell(request, children.Streams(slave, slave, slave, controlling=True))
         os.close(slave)
         return {"pid": pid}, [master]
 
     def _shell(self, request: control.Message, streams: children.Streams) -> int:
-        pid = children.spawn_shell(
-            request["command"], request["env"], streams, separate_ids=self._separate_ids
-        )
+        pid = children.spawn_shell(request["command"], request["env"], streams, self._user)
         self._running.add(pid)
         return pid
 
@@ -172,7 +174,7 @@ class Init:
         def body() -> int:
             signal.set_wakeup_fd(-1)
             self._control.close()
-            children.become_shell_user(self._separate_ids, unkillable=True)
+            children.become(self._user, unkillable=True)
             sys_.set_name("adbd")
             serve_sync(socket.socket(fileno=os.dup(descriptor)))
             return 0

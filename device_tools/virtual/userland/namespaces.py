@@ -1,7 +1,8 @@
 """Starting the phone's first process from the daemon, and mapping its user ids.
 
-The phone's uid 0 is never the host's: root maps it to an unused range, an ordinary user to itself
-(through newuidmap with the user's range of /etc/subuid, else as the only id the phone has).
+The phone's uid 0 is nobody on the host: root maps it to an unused range, an ordinary user into the
+range of /etc/subuid (through newuidmap). Without a range the phone has one id, the user's, and no
+process in it ever has power.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from pathlib import Path
 
 from device_tools.errors import VirtualPhoneError
 from device_tools.virtual.userland import control
-from device_tools.virtual.userland.sources import INSTALL, find
+from device_tools.virtual.userland.roots import NONE
+from device_tools.virtual.userland.sources import INSTALL, find, missing_for_root
 
 START_LIMIT = 15.0
 """Seconds for namespaces and root; about 0.1 is usual."""
@@ -69,18 +71,19 @@ def plan_ids() -> IdPlan:
     name = _user_name(uid)
     uids = _subordinate("/etc/subuid", name, uid)
     gids = _subordinate("/etc/subgid", name, uid)
-    if uids and gids and shutil.which("newuidmap") and shutil.which("newgidmap"):
-        return IdPlan(
-            uid=((0, uid, 1), (1, *uids)), gid=((0, gid, 1), (1, *gids)), tool="newuidmap"
-        )
+    if uids is not None and gids is not None and _have_map_tools():
+        return IdPlan(uid=((0, uids, IDS),), gid=((0, gids, IDS),), tool="newuidmap")
     return IdPlan(uid=((0, uid, 1),), gid=((0, gid, 1),))
 
 
-def launch() -> Started:
+def launch(root: str = NONE) -> Started:
     """Start pid 1 of a new phone and wait until its root is ready. Call from the main thread: the
-    phone dies with the thread that started it. Raises VirtualPhoneError."""
+    phone dies with the thread that started it. ``root`` is a name of ``roots.PROFILES``. Raises
+    VirtualPhoneError."""
     ids = plan_ids()
-    plan = {**asdict(find()), "separate_ids": ids.separate_ids}
+    if root != NONE:
+        _check_root(ids)
+    plan = {**asdict(find()), "separate_ids": ids.separate_ids, "root": root}
     ours, theirs = control.pair()
     with theirs:
         process = _start_process(theirs)
@@ -96,6 +99,14 @@ def launch() -> Started:
     if process.stderr:
         process.stderr.close()
     return Started(process, ours, socket.socket(fileno=commands), ids)
+
+
+def _check_root(ids: IdPlan) -> None:
+    reason = missing_for_root()
+    if not ids.separate_ids:
+        reason = "virtual phone: no su in a phone with one user id (no newuidmap, or no range)"
+    if reason:
+        raise VirtualPhoneError(reason, advice=f"{INSTALL}, or start it with --root {NONE}")
 
 
 def _start_process(theirs: socket.socket) -> subprocess.Popen[bytes]:
@@ -156,8 +167,12 @@ def _user_name(uid: int) -> str:
         return ""
 
 
-def _subordinate(path: str, name: str, uid: int) -> tuple[int, int] | None:
-    """(first, 65535) of the user's first big enough range in a file of subuid(5)."""
+def _have_map_tools() -> bool:
+    return all(shutil.which(tool) for tool in ("newuidmap", "newgidmap"))
+
+
+def _subordinate(path: str, name: str, uid: int) -> int | None:
+    """The first id of the user's first big enough range in a file of subuid(5)."""
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -165,9 +180,9 @@ def _subordinate(path: str, name: str, uid: int) -> tuple[int, int] | None:
     for line in lines:
         owner, _, span = line.partition(":")
         first, _, count = span.partition(":")
-        fits = first.isdecimal() and count.isdecimal() and int(count) >= IDS - 1
+        fits = first.isdecimal() and count.isdecimal() and int(count) >= IDS
         if owner in (name, str(uid)) and owner and fits:
-            return int(first), IDS - 1
+            return int(first)
     return None
 
 

@@ -19,6 +19,7 @@ from device_tools.errors import VirtualPhoneError
 from device_tools.virtual.ports import Files, Framework, WindowSize
 from device_tools.virtual.userland import control, namespaces, sources
 from device_tools.virtual.userland.command_server import CommandServer
+from device_tools.virtual.userland.roots import NONE
 
 REQUEST_LIMIT = 10.0
 """Seconds the phone's first process may take to answer; milliseconds are usual."""
@@ -53,14 +54,16 @@ def _missing() -> str:
     return sources.missing()
 
 
-async def start() -> PhoneUserland:
+async def start(root: str = NONE) -> PhoneUserland:
     """Start one; blocks the loop for about 0.1 s, as the phone must die with this very thread.
+
+    ``root`` is a name of ``roots.PROFILES``: how the phone is rooted.
 
     Raises VirtualPhoneError with the reason and the remedy.
     """
     if reason := _missing():
         raise VirtualPhoneError(reason)
-    return PhoneUserland(namespaces.launch())
+    return PhoneUserland(namespaces.launch(root))
 
 
 class PhoneUserland:

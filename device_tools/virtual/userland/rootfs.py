@@ -7,10 +7,13 @@ the host's tree is detached. Nothing is left to delete afterwards: the tmpfs end
 from __future__ import annotations
 
 import os
+import shutil
 import stat
+from contextlib import suppress
 
-from device_tools.virtual.userland import command_client
+from device_tools.virtual.userland import command_client, su_script
 from device_tools.virtual.userland import syscalls as sys_
+from device_tools.virtual.userland.roots import HELPER, RootProfile
 from device_tools.virtual.userland.sources import Sources
 
 STORAGE_LIMIT = "1g"
@@ -89,10 +92,11 @@ _MODES = {
 }
 _SHELL_OWNED = ("/data/local", "/data/local/tmp")
 
+# no password: what keeps a user from becoming root is that only a rooted phone has the helper
 _USERS = """\
-root:x:0:0::/:/system/bin/sh
-system:x:1000:1000::/:/system/bin/sh
-shell:x:2000:2000::/:/system/bin/sh
+root::0:0::/:/system/bin/sh
+system::1000:1000::/:/system/bin/sh
+shell::2000:2000::/:/system/bin/sh
 """
 
 _GROUPS = {
@@ -113,7 +117,7 @@ PS1='${|
 """
 
 
-def build(sources: Sources, *, separate_ids: bool) -> None:
+def build(sources: Sources, profile: RootProfile | None, *, separate_ids: bool) -> None:
     """Make the tree, enter it, detach the host's. Raises OSError naming the step.
 
     ``separate_ids`` is False in a phone with one user id, where nothing can belong to uid 2000.
@@ -125,10 +129,13 @@ def build(sources: Sources, *, separate_ids: bool) -> None:
     _make_tree(separate_ids)
     _copy_programs(sources)
     _write_configuration(sources.shell_is_mksh)
+    _write_root(profile)
     _mount_devices()
     # the kernel allows a new proc only while a whole one is still visible
     sys_.mount("proc", "proc", "proc", sys_.MS_NOSUID | sys_.MS_NODEV | sys_.MS_NOEXEC)
     sys_.pivot_root_here()
+    # as Android's init does: what is mounted in a copy of this namespace shows up here
+    sys_.mount("none", "/", "", sys_.MS_REC | sys_.MS_SHARED)
 
 
 def _here(path: str) -> str:
@@ -165,8 +172,29 @@ def _write_configuration(mksh: bool) -> None:
     groups = "".join(f"{name}:x:{number}:\n" for name, number in _GROUPS.items())
     write_file("system/etc/passwd", _USERS.encode())
     write_file("system/etc/group", groups.encode())
+    write_file("system/etc/shells", b"/system/bin/sh\n")
     write_file("system/etc/hosts", b"127.0.0.1 localhost\n")
     write_file("system/etc/mkshrc", _MKSHRC.encode())
+
+
+def _write_root(profile: RootProfile | None) -> None:
+    """What tells the shell who it is, and the ``su`` and the folders of the root manager."""
+    for name, text in (("id", su_script.identity(profile)), ("getenforce", su_script.GETENFORCE)):
+        path = f"system/bin/{name}"
+        with suppress(FileNotFoundError):
+            os.unlink(path)
+        write_file(path, text.encode(), 0o755)
+    if profile is None:
+        return
+    for folder in profile.folders:
+        os.mkdir(_here(folder), 0o700 if folder == "/data/adb" else 0o755)
+    busybox = "system/bin/busybox"
+    shutil.copy(busybox, _here(profile.busybox))
+    os.mkdir(_here(os.path.dirname(HELPER)))
+    shutil.copy(busybox, _here(HELPER))
+    os.chown(_here(HELPER), 0, SHELL_UID)
+    os.chmod(_here(HELPER), 0o4750)
+    write_file(_here(profile.su), su_script.su(profile).encode(), 0o755)
 
 
 def write_file(path: str, data: bytes, mode: int = 0o644) -> None:

@@ -48,6 +48,14 @@ def missing() -> str:
     return ""
 
 
+def missing_for_root() -> str:
+    """Empty, or why no phone here can have a ``su``."""
+    path = _tool("busybox")
+    if path and not _libraries(path) and "su" in _listing([path, "--list"]).split():
+        return ""
+    return "virtual phone: no static busybox for its su (apt install busybox-static)"
+
+
 def find() -> Sources:
     """Look the programs up on this host. Call only when ``missing()`` is empty."""
     copies = {"/system/bin/sh": _shell()}

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Collection
+
+CAP_SETGID = 6
+CAP_SETUID = 7
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWCGROUP = 0x02000000
@@ -19,9 +23,11 @@ MS_NOEXEC = 0x8
 MS_BIND = 0x1000
 MS_REC = 0x4000
 MS_PRIVATE = 0x40000
+MS_SHARED = 0x100000
 MNT_DETACH = 0x2
 
 _PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
 _PR_SET_NAME = 15
 _PR_CAPBSET_DROP = 24
 _PR_SET_NO_NEW_PRIVS = 38
@@ -72,11 +78,23 @@ def set_name(name: str) -> None:
 
 def drop_capabilities() -> None:
     """Give up what a later exec as uid 0 would get, for good."""
+    limit_capabilities(())
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+
+
+def limit_capabilities(kept: Collection[int]) -> None:
+    """A later exec as uid 0 gets no capability but the ``kept``."""
     with open("/proc/sys/kernel/cap_last_cap", "rb") as file:
         last = int(file.read())
     for capability in range(last + 1):
-        _prctl(_PR_CAPBSET_DROP, capability)
-    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+        if capability not in kept:
+            _prctl(_PR_CAPBSET_DROP, capability)
+
+
+def shut_off() -> None:
+    """No process of the phone, its root included, may trace this one or open its ``/proc`` files:
+    they lead to files of the host (``exe``) and to the daemon (``fd``)."""
+    _prctl(_PR_SET_DUMPABLE, 0)
 
 
 def hide_command_line(name: bytes) -> None:
