@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 EXCHANGE = "files"
 """Below the home folder: the only files of this computer that tools copy from and to."""
 VIRTUAL = "virtual"
+ROOT_VARIABLE = "BRIDGE_VIRTUAL_ROOT"
+"""How the phone of ``--device virtual`` is rooted; unset or empty: not at all."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,8 @@ def _started_phone(folder: Path | None, cancel: CancelScope) -> Iterator[Target]
 
     with tempfile.TemporaryDirectory(prefix="bridge-virtual-") as spare:
         place = folder or Path(spare)
-        with launcher.start(place, name=place.name, owned=True, cancel=cancel) as phone:
+        root = os.environ.get(ROOT_VARIABLE) or "none"
+        with launcher.start(place, name=place.name, root=root, cancel=cancel) as phone:
             yield _target(phone.handle)
 
 

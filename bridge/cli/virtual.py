@@ -18,7 +18,16 @@ DEFAULT_NAME = "phone"
 
 
 @app.command("start")
-def start(name: Name = DEFAULT_NAME, as_json: JsonFlag = False) -> None:
+def start(
+    name: Name = DEFAULT_NAME,
+    root: Annotated[
+        str,
+        typer.Option(
+            help="How it is rooted: magisk, kernelsu, apatch, aosp, none, denied, slow, powerless."
+        ),
+    ] = "none",
+    as_json: JsonFlag = False,
+) -> None:
     """Start a virtual phone for --device NAME."""
     from bridge.config import home_folder
     from bridge.errors import ConfigurationError
@@ -28,7 +37,7 @@ def start(name: Name = DEFAULT_NAME, as_json: JsonFlag = False) -> None:
         raise ConfigurationError(
             f"not a name for a phone: {name!r}", advice="use letters, digits, _.-"
         )
-    phone = launcher.start(home_folder() / "virtual" / name, name=name, owned=False)
+    phone = launcher.start(home_folder() / "virtual" / name, name=name, owned=False, root=root)
     _print_handle(phone.handle, as_json)
 
 

@@ -1,4 +1,4 @@
-"""``python -m device_tools.virtual --folder DIR --name NAME [--owned]``: run one virtual phone."""
+"""Run one virtual phone: ``python -m device_tools.virtual --folder DIR --name NAME``."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, required=True, help="where its files go")
     parser.add_argument("--name", required=True)
     parser.add_argument("--owned", action="store_true", help="end when standard input ends")
+    parser.add_argument("--root", default="none", help="how it is rooted")
     given = parser.parse_args()
     from device_tools.virtual.process import Options, run
 
-    return run(Options(given.folder.resolve(), given.name, given.owned))
+    return run(Options(given.folder.resolve(), given.name, given.owned, given.root))
 
 
 if __name__ == "__main__":

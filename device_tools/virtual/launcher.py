@@ -24,6 +24,7 @@ from typing import Any
 from device_tools.cancel import CancelScope
 from device_tools.errors import Cancelled, VirtualPhoneError
 from device_tools.virtual.control import ask
+from device_tools.virtual.userland.roots import PROFILES
 
 START_SECONDS = 20.0
 STOP_SECONDS = 10.0
@@ -90,17 +91,20 @@ def start(
     *,
     name: str,
     owned: bool = True,
+    root: str = "none",
     timeout: float = START_SECONDS,
     cancel: CancelScope | None = None,
 ) -> VirtualPhone:
     """Start a phone that keeps its files in ``folder``.
 
-    ``owned``: it ends with this process, however that ends. Raises VirtualPhoneError, Cancelled.
+    ``owned``: it ends with this process, however that ends. ``root``: how it is rooted, a name of
+    ``userland.roots.PROFILES``. Raises VirtualPhoneError, Cancelled.
     """
     if not is_name(name):
         raise VirtualPhoneError(
             f"not a name for a phone: {name!r}", advice="use letters, digits, _.-"
         )
+    check_root(root)
     folder = folder.resolve()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if (running := read_handle(folder)) is not None:
@@ -110,7 +114,7 @@ def start(
             f"bridge virtual stop {running.name}",
         )
     _clean(folder)
-    process = _spawn(folder, name, owned)
+    process = _spawn(folder, name, owned, root)
     scope = cancel or CancelScope()
     try:
         with scope.closing(process.kill):
@@ -133,6 +137,14 @@ def start(
 def is_name(name: str) -> bool:
     """Whether a phone may be called so; the name is also that of its folder."""
     return _NAME.fullmatch(name) is not None
+
+
+def check_root(root: str) -> None:
+    """Raises VirtualPhoneError when no profile has that name."""
+    if root not in PROFILES:
+        raise VirtualPhoneError(
+            f"no way to root a virtual phone: {root!r}", advice=f"use one of {', '.join(PROFILES)}"
+        )
 
 
 def list_running(home: Path) -> list[VirtualHandle]:
@@ -196,9 +208,10 @@ def _ask(folder: Path, what: str) -> bytes:
     return ask(facts["control_port"], facts["token"], what)
 
 
-def _spawn(folder: Path, name: str, owned: bool) -> subprocess.Popen[bytes]:
+def _spawn(folder: Path, name: str, owned: bool, root: str) -> subprocess.Popen[bytes]:
     argv = [sys.executable, "-P", "-m", "device_tools.virtual"]
-    argv += ["--folder", str(folder), "--name", name, *(["--owned"] if owned else [])]
+    argv += ["--folder", str(folder), "--name", name, "--root", root]
+    argv += ["--owned"] if owned else []
     package_root = str(Path(__file__).resolve().parents[2])
     # few variables, so that no secret of the run is in the phone
     env = {key: os.environ[key] for key in _ENVIRONMENT if key in os.environ}

@@ -36,11 +36,12 @@ RESTART_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class Options:
-    """``owned``: end when stdin ends."""
+    """``owned``: end when stdin ends. ``root``: a name of ``userland.roots.PROFILES``."""
 
     folder: Path
     name: str
     owned: bool
+    root: str = "none"
 
 
 def run(options: Options) -> int:
@@ -120,8 +121,10 @@ class _Process:
         from device_tools.virtual.userland import phone_userland
 
         try:
-            userland = await phone_userland.start()
+            userland = await phone_userland.start(self._options.root)
         except VirtualPhoneError as error:
+            if self._options.root != "none":
+                raise
             # the GUI works without; whoever asks for a shell is told
             self._shell = "; ".join(filter(None, (error.message, error.advice)))
             return None

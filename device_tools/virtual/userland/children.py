@@ -74,9 +74,7 @@ def open_pty(user: User, *, raw: bool) -> tuple[int, int]:
     return master, slave
 
 
-def spawn_shell(
-    command: str | None, env: Mapping[str, str], streams: Streams, user: User
-) -> int:
+def spawn_shell(command: str | None, env: Mapping[str, str], streams: Streams, user: User) -> int:
     """Start ``sh -c command`` (None: a login shell) in a session of its own; its pid.
 
     Returns once the shell runs, so that a signal sent next meets its process group.

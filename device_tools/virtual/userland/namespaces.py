@@ -82,7 +82,7 @@ def launch(root: str = NONE) -> Started:
     VirtualPhoneError."""
     ids = plan_ids()
     if root != NONE:
-        _check_root(ids)
+        check_root(ids)
     plan = {**asdict(find()), "separate_ids": ids.separate_ids, "root": root}
     ours, theirs = control.pair()
     with theirs:
@@ -101,7 +101,8 @@ def launch(root: str = NONE) -> Started:
     return Started(process, ours, socket.socket(fileno=commands), ids)
 
 
-def _check_root(ids: IdPlan) -> None:
+def check_root(ids: IdPlan) -> None:
+    """Raises VirtualPhoneError when a phone with these ids can have no ``su``."""
     reason = missing_for_root()
     if not ids.separate_ids:
         reason = "virtual phone: no su in a phone with one user id (no newuidmap, or no range)"

@@ -193,7 +193,7 @@ def _write_root(profile: RootProfile | None) -> None:
     os.mkdir(_here(os.path.dirname(HELPER)))
     shutil.copy(busybox, _here(HELPER))
     os.chown(_here(HELPER), 0, SHELL_UID)
-    os.chmod(_here(HELPER), 0o4750)
+    os.chmod(_here(HELPER), 0o4750)  # noqa: S103 -- setuid is its job, in the phone only
     write_file(_here(profile.su), su_script.su(profile).encode(), 0o755)
 
 

@@ -41,11 +41,11 @@ class EchoFramework:
         return CommandResult(shown.encode() + b"\n" + stdin)
 
 
-def in_phone(scenario: Callable[[PhoneUserland], Awaitable[T]]) -> T:
+def in_phone(scenario: Callable[[PhoneUserland], Awaitable[T]], root: str = "none") -> T:
     """Run ``scenario`` on a phone of its own, with an ``EchoFramework``."""
 
     async def main() -> T:
-        userland = await phone_userland.start()
+        userland = await phone_userland.start(root)
         try:
             with closing(SocketFiles(await userland.sync_socket())) as files:
                 await userland.serve_commands(EchoFramework(), files)
