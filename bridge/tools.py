@@ -67,11 +67,7 @@ class Tools:
             return failed(error)
         if spec is FINISH:
             return valid
-        if not self._policy.permits(spec.group):
-            return refusal("switched_off", f"the user switched {spec.group.value} tools off")
-        if not self._approved(valid):
-            return refusal("not_approved", f"the user did not allow {spec.name}")
-        return valid
+        return self._switched_off(spec) or self._asked(valid) or valid
 
     def execute(self, call: ValidCall) -> ToolResult:
         """Run it once; ``finish`` has no effect of its own."""
@@ -79,12 +75,20 @@ class Tools:
             return done(str(call.arguments["summary"]))
         return self._executor.execute(call)
 
-    def _approved(self, call: ValidCall) -> bool:
+    def _switched_off(self, spec: ToolSpec) -> ToolResult | None:
+        if self._policy.permits(spec.group):
+            return None
+        return refusal("switched_off", f"the user switched {spec.group.value} tools off")
+
+    def _asked(self, call: ValidCall) -> ToolResult | None:
+        """The refusal of the user, or of a switch that was turned off while the question stood."""
         name = call.spec.name
         if not self._policy.must_ask(call.spec.group) or name in self._always:
-            return True
+            return None
         answer = self._policy.approve(call.spec, call.arguments)
         self._on_decision(call, answer)
         if answer is Answer.ALWAYS:
             self._always.add(name)
-        return answer is not Answer.NO
+        if answer is Answer.NO:
+            return refusal("not_approved", f"the user did not allow {name}")
+        return self._switched_off(call.spec)

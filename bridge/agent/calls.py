@@ -5,6 +5,8 @@ The intent is on disk before the call runs, its outcome before anything else hap
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from bridge.agent.control import RunControl
 from bridge.agent.limits import RunLimits
 from bridge.agent.ports import Clock, Journal, Toolbox
@@ -14,6 +16,7 @@ from bridge.conversation import events
 from bridge.conversation.finish import FINISH
 from bridge.conversation.frames import CallRefused
 from bridge.conversation.messages import CallResult, ToolCall
+from bridge.errors import RecordError
 from device_tools.errors import Cancelled
 from device_tools.result import ToolResult, failed
 from device_tools.schema import Effect, RiskGroup, ToolSpec, ValidCall
@@ -47,7 +50,7 @@ class Calls:
         """
         self._totals.calls += 1
         started = self._clock.monotonic()
-        checked = self._refused_by_loop(turn) or self._toolbox.check(call, turn.offered)
+        checked = self._refused_by_loop(turn) or self._check(turn, call, started)
         if isinstance(checked, ValidCall) and turn.last and checked.spec.effect is not Effect.NONE:
             checked = not_run("last_turn", "only tools without effect run in the last turn")
         if isinstance(checked, ValidCall):
@@ -80,13 +83,31 @@ class Calls:
             return not_run("call_limit", f"the run used its {self._limits.calls} calls")
         return None
 
+    def _check(self, turn: Turn, call: ToolCall, started: float) -> ValidCall | ToolResult:
+        """The checkpoint before a call, then the checks: what the user changed in a pause counts.
+        A pause that began while the user was asked holds the call once more."""
+        try:
+            while True:
+                self._control.checkpoint(turn.number)
+                checked = self._toolbox.check(call, turn.offered)
+                if isinstance(checked, ToolResult) or not self._control.paused:
+                    return checked
+        except Cancelled as cancelled:
+            self._record(turn, call, turn.spec(call.name), failed(cancelled), started)
+            raise
+
     def _execute(self, turn: Turn, call: ToolCall, valid: ValidCall, started: float) -> ToolResult:
         intent = events.CallIntended(
             turn.number, call.id, call.name, valid.spec.group, call.arguments, call.source
         )
         try:
-            self._control.checkpoint(turn.number)
             self._journal.record(intent)
+        except RecordError as refused:
+            # the run is being ended, then the answer can be stored; or the record is broken
+            with suppress(RecordError):
+                self._record(turn, call, valid.spec, failed(refused), started)
+            raise
+        try:
             return self._toolbox.execute(valid)
         except Cancelled as cancelled:
             self._record(turn, call, valid.spec, failed(cancelled), started)

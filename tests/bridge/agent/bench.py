@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bridge.agent.control import RunControl
 from bridge.agent.limits import RunLimits
 from bridge.agent.loop import AgentLoop
 from bridge.agent.ports import Provider
 from bridge.conversation.events import RunStarted
-from bridge.conversation.messages import ModelRequest, UserMessage
+from bridge.conversation.messages import Message, ModelRequest, UserMessage
 from bridge.conversation.stream import Finish, FinishReason, StreamEvent, TextDelta, Usage
 from bridge.conversation.usage import Prices
 from bridge.cst.carriers import CARRIERS
@@ -103,6 +104,7 @@ class Bench:
     mode: str = "ctl-heredoc"
     prices: Prices | None = None
     images: Sequence[Image] = ()
+    before: Sequence[Message] = ()
 
     def run(self, server: Provider | None = None) -> Any:
         """With ``server`` the replies come from there, not from the scripted model."""
@@ -111,6 +113,7 @@ class Bench:
             recorder = Recorder(transcripts, "r-1", "s-1", [lambda r: self.records.append(dict(r))])
             recorder.record(RunStarted("the task", "phone", "scripted", "m", self.mode))
             tools = Tools(self.phone, PHONE_TOOLS, self.policy, lambda _call, _answer: None)
+            self.control = RunControl(recorder, self.cancel)
             self.loop = AgentLoop(
                 server or self.model,
                 CARRIERS[self.mode],
@@ -120,8 +123,9 @@ class Bench:
                 self.cancel,
                 self.limits,
                 self.prices,
+                self.control,
             )
-            return self.loop.run("the task", self.images)
+            return self.loop.run("the task", self.images, self.before)
 
     def of_type(self, kind: str) -> list[dict[str, Any]]:
         return [record for record in self.records if record["type"] == kind]
