@@ -143,10 +143,13 @@ def test_an_endless_line_is_refused(tmp_path: Path) -> None:
 def test_idle_clients_are_bounded_and_hold_up_nobody(tmp_path: Path) -> None:
     """Silent clients do not keep others out below the limit; above it a client is told so; the
     end of the run closes them all."""
-    with served(tmp_path) as run:
-        idle = [run.connect() for _ in range(MAX_CLIENTS - 1)]
+    with served(tmp_path, "r-2") as run:
+        below = [run.connect() for _ in range(MAX_CLIENTS - 1)]
         assert run.send(command="pause")["ok"] is True
-        idle.append(run.connect())
+        for connection in below:
+            connection.close()
+    with served(tmp_path) as run:
+        idle = [run.connect() for _ in range(MAX_CLIENTS)]
         with pytest.raises(ControlError, match="too many clients"):
             run.send(command="pause")
         started = time.monotonic()
