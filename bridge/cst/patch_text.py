@@ -29,6 +29,8 @@ _REFUSED = (
      "patch text files only"),
 )  # fmt: skip
 _NO_NEWLINE = b"\\"
+# NAME_MAX of Linux: ext4, f2fs, tmpfs
+_NAME_MAX = 255
 
 
 @dataclass(frozen=True)
@@ -278,6 +280,8 @@ def _safe(path: str, at: int) -> str:
         why = "names no file"
     elif '"' in path or "\\" in path or not path.isprintable():
         why = "is quoted or holds characters that no path here may hold"
+    elif any(len(part.encode("utf-8", "replace")) > _NAME_MAX for part in parts):
+        why = f"has a name of more than {_NAME_MAX} bytes"
     if why:
         raise PathRefused(
             f"the path {_shown(path.encode())} {why}",

@@ -204,10 +204,22 @@ def test_overlapping_hunks_are_refused(tmp_path: Path, hunks: str) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["/etc/passwd", "../x", "a/../../x", "b/..", "", ".", "d/", 'a"b', "a\\b", "a\x01b"],
+    [
+        "/etc/passwd",
+        "../x",
+        "a/../../x",
+        "b/..",
+        "",
+        ".",
+        "d/",
+        'a"b',
+        "a\\b",
+        "a\x01b",
+        "d/" + "名" * 86,
+    ],
 )
 def test_paths_that_lead_elsewhere_are_refused(tmp_path: Path, path: str) -> None:
-    """Absolute paths, .. anywhere, quoted names and names of no file."""
+    """Absolute paths, .. anywhere, quoted names, names of no file and names too long for one."""
     patch = f"--- /dev/null\n+++ {path}\n@@ -0,0 +1 @@\n+x\n"
     assert isinstance(refused(tmp_path, patch), PathRefused)
 
