@@ -27,7 +27,7 @@ class FolderStore:
         target = self._inside(path)
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            fresh = target.with_name(target.name + ".new")
+            fresh = target.with_name(".new")
             fresh.write_bytes(data)
             fresh.replace(target)
         except OSError as error:
