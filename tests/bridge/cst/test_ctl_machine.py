@@ -105,8 +105,8 @@ NAMES = [name for name, *_ in streams(9999999)]
 
 @pytest.mark.parametrize("number", range(len(NAMES)), ids=NAMES)
 def test_what_is_held_does_not_grow_with_the_body(number: int) -> None:
-    """Bodies of 1 byte to 1 MiB, in large and small chunks: the same few fields."""
-    for size, chunk in ((1, 1), (100, 7), (10_000, 20), (1024 * 1024, 65_536)):
+    """Bodies of 1 byte to 8 MiB, in large and small chunks: the same few fields."""
+    for size, chunk in ((1, 1), (100, 7), (10_000, 20), (8 * 1024 * 1024, 65_536)):
         _, head, piece, length_prefix = list(streams(size))[number]
         assert largest_held(head, piece, length_prefix, size, chunk) < HELD
 
