@@ -57,7 +57,12 @@ def render(elements: tuple[Element, ...]) -> str:
 
 def describe(element: Element) -> str:
     """The line of one element."""
-    parts = [f"[{element.index}]", element.role, _quote(element.label)]
+    return f"[{element.index}] {line_of(element)}"
+
+
+def line_of(element: Element) -> str:
+    """The line of one element without its number."""
+    parts = [element.role, _quote(element.label)]
     if element.value:
         parts.append("=" + _quote(element.value))
     return " ".join(part for part in (*parts, *element.flags) if part)

@@ -52,3 +52,39 @@ def press_key(ui: UiServer, key: str) -> None:
         ui.act("pressKey", [key])
     else:
         ui.act("pressKeyCode", [code])
+
+
+def drag(ui: UiServer, start: tuple[int, int], end: tuple[int, int], duration_ms: int) -> None:
+    """Hold what lies at ``start``, move it to ``end``, let go."""
+    steps = max(2, duration_ms // _STEP_MS)
+    # the server holds for as long as a long press before it moves
+    limit = limits.UI_ACTION.longer_by(1 + 3 * duration_ms / 1000)
+    ui.act("drag", [*start, *end, steps], limit)
+
+
+def pinch(ui: UiServer, area: Bounds, *, spread: bool, duration_ms: int) -> None:
+    """Two fingers on the diagonal of ``area``: from its middle outwards (``spread``, which shows
+    things larger), or inwards."""
+    x, y = area.center
+    inner, outer = _corners(area, 16), _corners(area, 3)
+    start, end = (inner, outer) if spread else (outer, inner)
+    points = [{"x": px, "y": py} for px, py in (*start, *end)]
+    steps = max(2, duration_ms // _STEP_MS)
+    limit = limits.UI_ACTION.longer_by(3 * duration_ms / 1000)
+    ui.act("gesture", [_ANY_VIEW, *points, steps], limit)
+
+
+def _corners(area: Bounds, part: int) -> list[tuple[int, int]]:
+    """Two opposite points, a ``part`` of the area's sides away from its middle."""
+    (x, y), dx, dy = area.center, area.width // part, area.height // part
+    return [(x - dx, y - dy), (x + dx, y + dy)]
+
+
+# the server wants a view for a gesture of two fingers and only checks that it exists
+_ANY_VIEW = {
+    "mask": 0x1000020,
+    "childOrSibling": [],
+    "childOrSiblingSelector": [],
+    "classNameMatches": ".+",
+    "instance": 0,
+}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from device_tools.hierarchy import Bounds
 from device_tools.result import Image
 
 JPEG_QUALITY = 80
@@ -64,3 +66,39 @@ def encode(picture: Any, note: str) -> Image:
     data = io.BytesIO()
     picture.save(data, "JPEG", quality=JPEG_QUALITY)
     return Image(data.getvalue(), "image/jpeg", picture.width, picture.height, note)
+
+
+def blackened(picture: Any, places: Sequence[Bounds]) -> Any:
+    """A copy in which nothing can be seen at these places."""
+    from PIL import ImageDraw
+
+    copy = picture.copy()
+    pen = ImageDraw.Draw(copy)
+    for place in places:
+        if place.area:
+            pen.rectangle((place.left, place.top, place.right - 1, place.bottom - 1), "#303030")
+    return copy
+
+
+_MARK = "#d81b60"
+_MARK_SIZE = 18
+
+
+def numbered(
+    image: Image, marks: Sequence[tuple[int, Bounds]], scale: tuple[float, float]
+) -> Image:
+    """The picture with a frame and a number at each place (device pixels; ``scale`` leads from
+    there to the picture)."""
+    from PIL import ImageDraw, ImageFont
+
+    picture = decode(image.data)
+    pen, font = ImageDraw.Draw(picture), ImageFont.load_default(_MARK_SIZE)
+    for number, place in marks:
+        left, top = round(place.left * scale[0]), round(place.top * scale[1])
+        right = max(left, round(place.right * scale[0]) - 1)
+        bottom = max(top, round(place.bottom * scale[1]) - 1)
+        pen.rectangle((left, top, right, bottom), outline=_MARK)
+        box = pen.textbbox((left + 3, top + 1), str(number), font)
+        pen.rectangle((left, top, box[2] + 2, box[3] + 2), _MARK)
+        pen.text((left + 3, top + 1), str(number), "white", font)
+    return encode(picture, f"{image.note}, elements numbered")
