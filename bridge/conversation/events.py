@@ -7,11 +7,19 @@ be stored or shown; nothing else leaves the process.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import Field, dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
 from device_tools.schema import RiskGroup
+
+_UNRECORDED = {"recorded": False}
+
+
+def recorded_fields(kind: Any) -> tuple[Field[Any], ...]:
+    """The fields of an event or of its class that its record has; the others tell the redaction
+    what to hide."""
+    return tuple(item for item in fields(kind) if item.metadata.get("recorded", True))
 
 
 class RunStatus(StrEnum):
@@ -80,7 +88,8 @@ class HostedToolEnded:
 
 @dataclass(frozen=True)
 class CallIntended:
-    """Written and synced before the call executes. ``frame`` is the confirmed source text."""
+    """Written and synced before the call executes. ``frame`` is the confirmed source text.
+    ``hidden`` names the arguments that must not be stored."""
 
     turn: int
     call_id: str
@@ -88,11 +97,13 @@ class CallIntended:
     group: RiskGroup
     arguments: Mapping[str, Any]
     frame: str = ""
+    hidden: tuple[str, ...] = field(default=(), metadata=_UNRECORDED)
 
 
 @dataclass(frozen=True)
 class CallFinished:
-    """The answer of a call, refused ones too (those have no intent)."""
+    """The answer of a call, refused ones too (those have no intent). ``secrets`` are values that
+    must not be stored from here on; ``storable`` stands in the record instead of ``text``."""
 
     turn: int
     call_id: str
@@ -104,6 +115,8 @@ class CallFinished:
     text: str
     milliseconds: float
     images: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = field(default=(), metadata=_UNRECORDED, repr=False)
+    storable: str | None = field(default=None, metadata=_UNRECORDED, repr=False)
 
 
 @dataclass(frozen=True)
