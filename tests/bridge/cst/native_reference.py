@@ -197,9 +197,11 @@ def executed(
 
 
 def matters(entry: dict[str, Any], closed: Call) -> bool:
-    """Whether it says more than was known of a call that is over, or begins another at its place."""
+    """Whether it adds to a call that is over, or begins another at its place."""
     name, id_ = word(function(entry).get("name")), word(entry.get("id"))
-    return argument(entry) != "" or name not in ("", closed.first_name) or id_ not in ("", closed.id)
+    return (
+        argument(entry) != "" or name not in ("", closed.first_name) or id_ not in ("", closed.id)
+    )
 
 
 def runnable(call: Call) -> bool:
