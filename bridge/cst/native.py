@@ -203,7 +203,9 @@ class NativeReader:
         return self._ready(slots[-1], judged)
 
     def _late(self, slot: Slot, delta: CallDelta) -> list[Frame]:
-        if not delta.arguments and delta.name in ("", slot.name):
+        # an id it does not have is another call's, begun where this one was
+        known = delta.name in ("", slot.name) and delta.id in ("", slot.given_id)
+        if known and not delta.arguments:
             return []
         ended = "it was closed" if slot.closed else "the next call had begun"
         ran = "; it ran as it was" if slot.number < self._confirmed else ""
