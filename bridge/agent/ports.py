@@ -11,6 +11,7 @@ from bridge.conversation.messages import ModelRequest, ToolCall
 from bridge.conversation.stream import StreamEvent
 from device_tools.result import ToolResult
 from device_tools.schema import ToolSpec, ValidCall
+from device_tools.typing_target import Secrecy
 
 
 class Provider(Protocol):
@@ -39,6 +40,9 @@ class Toolbox(Protocol):
 
     def check(self, call: ToolCall, offered: Sequence[ToolSpec]) -> ValidCall | ToolResult:
         """Name, schema, policy; a refusal is a result with exit code 2 and nothing is sent."""
+
+    def secrecy(self, call: ToolCall) -> Secrecy:
+        """What of a call that is about to run must not be stored; the call may be invalid."""
 
     def execute(self, call: ValidCall) -> ToolResult:
         """Run it once. Faults of the tool come back as results; ``Cancelled`` is raised."""
