@@ -4,7 +4,8 @@ scripts/fuzz [TARGET ...] [--runs N] [--work FOLDER] [--keep]
 
 Targets and what they check: tests/bridge/cst/fuzz_targets.py. What the fuzzer finds worth trying
 again stays in FOLDER; ``--keep`` puts the smallest of that into tests/bridge/cst/seeds, which the
-normal tests replay. Needs the extra ``fuzz`` (atheris). Exit code 1: a target failed; its input is shown.
+normal tests replay. Needs the extra ``fuzz`` (atheris).
+Exit code 1: a target failed; its input is shown.
 """
 
 from __future__ import annotations
