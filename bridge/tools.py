@@ -9,9 +9,8 @@ from bridge.conversation.finish import FINISH
 from bridge.conversation.messages import ToolCall
 from bridge.policy import Answer, Policy
 from device_tools.errors import InvalidCall, Outcome
-from device_tools.result import ToolResult, done, failed
+from device_tools.result import Secrecy, ToolResult, done, failed
 from device_tools.schema import ToolSpec, ValidCall, validate
-from device_tools.typing_target import Secrecy
 
 __all__ = ["FINISH", "Executor", "Tools", "refusal"]
 

@@ -45,10 +45,10 @@ from device_tools.observation import (
     storable_text,
 )
 from device_tools.pictures import DEFAULT_RULE, PictureRule
-from device_tools.result import ToolResult, done, failed
+from device_tools.result import Secrecy, ToolResult, done, failed
 from device_tools.schema import Effect, ValidCall
 from device_tools.system.tools import bind
-from device_tools.typing_target import Secrecy, TypingTarget
+from device_tools.typing_target import TypingTarget
 from device_tools.ui_server import UiServer
 
 Space = Literal["screenshot", "screen"]

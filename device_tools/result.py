@@ -42,6 +42,15 @@ class ToolResult:
         return self.outcome is Outcome.DONE and self.exit_code == 0
 
 
+@dataclass(frozen=True)
+class Secrecy:
+    """What of a call that is about to run must not be stored. ``hidden``: names of arguments;
+    ``secrets``: values that are surely secret."""
+
+    hidden: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+
+
 def done(text: str, *, images: tuple[Image, ...] = (), **data: Any) -> ToolResult:
     """A success."""
     return ToolResult(Outcome.DONE, 0, text, data, images)

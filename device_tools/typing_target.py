@@ -8,22 +8,14 @@ field, the text is left out.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from device_tools.elements import Element
 from device_tools.observation import Observation
+from device_tools.result import Secrecy
 
 TYPES = frozenset({"type_text"})
 TAPS = frozenset({"tap_element"})
-
-
-@dataclass(frozen=True)
-class Secrecy:
-    """``hidden``: arguments that must not be stored; ``secrets``: values that are surely secret."""
-
-    hidden: tuple[str, ...] = ()
-    secrets: tuple[str, ...] = ()
 
 
 class TypingTarget:

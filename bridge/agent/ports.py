@@ -9,9 +9,8 @@ from typing import Protocol
 from bridge.conversation.events import RunEvent
 from bridge.conversation.messages import ModelRequest, ToolCall
 from bridge.conversation.stream import StreamEvent
-from device_tools.result import ToolResult
+from device_tools.result import Secrecy, ToolResult
 from device_tools.schema import ToolSpec, ValidCall
-from device_tools.typing_target import Secrecy
 
 
 class Provider(Protocol):

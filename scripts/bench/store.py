@@ -39,9 +39,8 @@ from bridge.store.transcripts import Transcripts
 from bridge.tools import Tools
 from device_tools.cancel import CancelScope
 from device_tools.catalog import PHONE_TOOLS
-from device_tools.result import ToolResult, done
+from device_tools.result import Secrecy, ToolResult, done
 from device_tools.schema import RiskGroup, ValidCall
-from device_tools.typing_target import Secrecy
 
 TURNS = 66
 SESSIONS = 10_000

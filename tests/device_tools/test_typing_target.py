@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from device_tools.observation import Observation, observation_of_dump
-from device_tools.typing_target import Secrecy, TypingTarget
+from device_tools.result import Secrecy
+from device_tools.typing_target import TypingTarget
 
 NAME, PASSWORD, BUTTON = 1, 2, 3
 HIDDEN = Secrecy(hidden=("text",))

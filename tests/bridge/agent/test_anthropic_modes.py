@@ -27,9 +27,8 @@ from bridge.store.transcripts import Transcripts, unanswered
 from bridge.tools import Tools
 from device_tools.cancel import CancelScope
 from device_tools.catalog import PHONE_TOOLS
-from device_tools.result import Image, ToolResult, done
+from device_tools.result import Image, Secrecy, ToolResult, done
 from device_tools.schema import ValidCall
-from device_tools.typing_target import Secrecy
 from tests.doubles.anthropic_stream import (
     STOP,
     Block,
