@@ -9,7 +9,7 @@ from typing import Protocol
 from bridge.conversation.events import RunEvent
 from bridge.conversation.messages import ModelRequest, ToolCall
 from bridge.conversation.stream import ModelStream
-from device_tools.result import ToolResult
+from device_tools.result import Secrecy, ToolResult
 from device_tools.schema import ToolSpec, ValidCall
 
 
@@ -39,6 +39,9 @@ class Toolbox(Protocol):
 
     def check(self, call: ToolCall, offered: Sequence[ToolSpec]) -> ValidCall | ToolResult:
         """Name, schema, policy; a refusal is a result with exit code 2 and nothing is sent."""
+
+    def secrecy(self, call: ToolCall) -> Secrecy:
+        """What of a call that is about to run must not be stored; the call may be invalid."""
 
     def execute(self, call: ValidCall) -> ToolResult:
         """Run it once. Faults of the tool come back as results; ``Cancelled`` is raised."""

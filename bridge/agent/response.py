@@ -125,7 +125,7 @@ class Responses:
                     turn.prose.append(text)
                     turn.unrecorded.append(text)
                 case CallReady(call):
-                    self._flush_prose(turn)
+                    self._flush_prose(turn, self._calls.secrets_in(call))
                     self._calls.answer(turn, call)
                 case CallRefused():
                     self._flush_prose(turn)
@@ -138,11 +138,11 @@ class Responses:
                 case _:
                     pass  # openings and argument pieces are for displays
 
-    def _flush_prose(self, turn: Turn) -> None:
+    def _flush_prose(self, turn: Turn, secrets: tuple[str, ...] = ()) -> None:
         text = "".join(turn.unrecorded).strip()
         turn.unrecorded.clear()
         if text:
-            self._journal.record(events.AssistantText(turn.number, text))
+            self._journal.record(events.AssistantText(turn.number, text, secrets))
 
     def _record_hosted(self, turn: Turn, tool: HostedTool) -> None:
         if tool.id not in turn.hosted:

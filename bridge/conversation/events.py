@@ -55,8 +55,11 @@ class ResponseStarted:
 
 @dataclass(frozen=True)
 class AssistantText:
+    """``secrets`` are values that must not be stored from here on."""
+
     turn: int
     text: str
+    secrets: tuple[str, ...] = field(default=(), metadata=_UNRECORDED, repr=False)
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from measure import figures, interleaved, python, table
 
@@ -38,7 +39,7 @@ from bridge.store.transcripts import Transcripts
 from bridge.tools import Tools
 from device_tools.cancel import CancelScope
 from device_tools.catalog import PHONE_TOOLS
-from device_tools.result import ToolResult, done
+from device_tools.result import Secrecy, ToolResult, done
 from device_tools.schema import RiskGroup, ValidCall
 
 TURNS = 66
@@ -92,6 +93,9 @@ class Model:
 
 
 class Phone:
+    def secrecy(self, name: str, arguments: Mapping[str, Any]) -> Secrecy:
+        return Secrecy()
+
     def begin_turn(self) -> None:
         pass
 
