@@ -24,7 +24,7 @@ from bridge.conversation.stream import Finish, StreamEvent, TextDelta, Usage
 from bridge.cst import ctl_events as ctl
 from bridge.cst.carrier import NO_TEXT
 from bridge.cst.ctl import CtlParser
-from bridge.cst.gate import TABLE, CallState, ending
+from bridge.cst.gate import TABLE, CallState, ending, most
 from bridge.cst.prompt import system_prompt
 from bridge.cst.results import results_message
 from bridge.cst.teach import fault_message, quoted_values_hint
@@ -98,7 +98,7 @@ class HeredocReader:
     def feed(self, event: StreamEvent) -> list[Frame]:
         """Frames that this event confirmed; reasoning and usage confirm nothing."""
         if isinstance(event, Usage):
-            self._output_tokens = event.output_tokens
+            self._output_tokens = most(self._output_tokens, event.output_tokens)
         if not isinstance(event, TextDelta) or self._over or not event.text:
             return []
         data = self._utf8.feed(event.text)
