@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
 from bridge.conversation.events import RunEvent
 from bridge.conversation.messages import ModelRequest, ToolCall
-from bridge.conversation.stream import StreamEvent
+from bridge.conversation.stream import ModelStream
 from device_tools.result import Secrecy, ToolResult
 from device_tools.schema import ToolSpec, ValidCall
 
@@ -19,7 +19,7 @@ class Provider(Protocol):
     name: str
     model: str
 
-    def stream(self, request: ModelRequest) -> AbstractContextManager[Iterator[StreamEvent]]:
+    def stream(self, request: ModelRequest) -> AbstractContextManager[ModelStream]:
         """Open one response; leaving the context closes the connection at once.
 
         Raises:

@@ -6,6 +6,7 @@ A call runs the moment it is confirmed, inside the stream; nothing is read while
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from bridge.agent.calls import Calls
 from bridge.agent.ports import Clock, Journal, Provider
@@ -22,9 +23,11 @@ from bridge.conversation.frames import (
 )
 from bridge.conversation.messages import ModelRequest
 from bridge.conversation.stream import (
+    CallDelta,
     Citation,
     Finish,
     HostedTool,
+    ModelStream,
     OpaqueItem,
     ReasoningDelta,
     StreamEvent,
@@ -35,6 +38,8 @@ from bridge.conversation.usage import merged
 from bridge.cst.carrier import Reader
 from bridge.errors import ProviderError
 from device_tools.errors import Cancelled
+
+RAW_REASON_CHARS = 200
 
 
 class Responses:
@@ -76,9 +81,22 @@ class Responses:
                 event = self._take(turn, event)
                 self._handle(turn, reader.feed(event))
                 if turn.stopped:
+                    if turn.answer is not None:
+                        self._read_usage(turn, stream)
                     return
         # usage may come behind the finish reason: the cap is judged here, when all of it is known
         self._handle(turn, reader.close(turn.finish))
+
+    def _read_usage(self, turn: Turn, stream: ModelStream) -> None:
+        """Behind ``finish`` only what the reply used still counts; a model that goes on is left."""
+        stream.expect_end()
+        # the answer stands, whatever becomes of its stream
+        with suppress(ProviderError):
+            for event in stream:
+                if isinstance(event, Usage | Finish):
+                    self._take(turn, event)
+                elif isinstance(event, CallDelta) or _is_guess(event):
+                    return
 
     def _take(self, turn: Turn, event: StreamEvent) -> StreamEvent:
         """Keep what is for the turn; usage goes on to the carrier with all that was said before."""
@@ -156,5 +174,11 @@ class Responses:
                 usage.cache_write_tokens,
                 usage.reasoning_tokens,
                 None if cost is None else round(cost, 6),
+                turn.finish.raw[:RAW_REASON_CHARS] if turn.finish else "",
             )
         )
+
+
+def _is_guess(event: StreamEvent) -> bool:
+    """Text that is more than blanks and the fence around a frame."""
+    return isinstance(event, TextDelta) and bool(event.text.strip(" \n`"))

@@ -94,7 +94,7 @@ class Turn:
     @property
     def reason(self) -> str:
         """The word for the record: why the response ended."""
-        if self.stopped:
+        if self.stopped and self.finish is None:
             return "client_stop"
         return "none" if self.ending is Ending.MISSING else self.ending.value
 

@@ -48,7 +48,7 @@ def open_provider(
         wire = open_wire(
             chosen.wire,
             chosen.profile,
-            stop_with_calls=bool(settings.quirk),
+            quirk=settings.quirk,
             note=on_retry,
         )
         yield HttpProvider(
@@ -57,7 +57,7 @@ def open_provider(
             options_of(chosen),
             server,
             cancel,
-            limits=limits,
+            limits=limits or settings.limits,
             on_retry=on_retry,
             taps=_taps(chosen, find, stack),
             extra_headers=settings.headers,

@@ -54,6 +54,17 @@ STARTED = RunStarted("the task", "phone", "scripted", "m", "ctl-heredoc")
 
 
 @dataclass
+class Reply:
+    events: Iterator[StreamEvent]
+
+    def __iter__(self) -> Iterator[StreamEvent]:
+        return self.events
+
+    def expect_end(self) -> None:
+        pass
+
+
+@dataclass
 class Model:
     """Answers at once, and notes when it is asked: by the clock, and by the processor's time."""
 
@@ -63,18 +74,20 @@ class Model:
     model: str = "m"
 
     @contextmanager
-    def stream(self, _request: ModelRequest) -> Iterator[Iterator[StreamEvent]]:
+    def stream(self, _request: ModelRequest) -> Iterator[Reply]:
         self.asked.append(time.perf_counter())
         self.worked.append(time.process_time())
         call = "call c1 observe_screen\nend\n"
         if len(self.asked) == TURNS:
             call = "call f finish\narg success true\narg summary Done.\nend\n"
-        yield iter(
-            (
-                TextDelta("I look at the screen, then decide.\n"),
-                TextDelta(call),
-                Finish(FinishReason.STOP, "stop"),
-                Usage(1000, 50),
+        yield Reply(
+            iter(
+                (
+                    TextDelta("I look at the screen, then decide.\n"),
+                    TextDelta(call),
+                    Finish(FinishReason.STOP, "stop"),
+                    Usage(1000, 50),
+                )
             )
         )
 

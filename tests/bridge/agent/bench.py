@@ -51,18 +51,27 @@ class ScriptedModel:
     model: str = "m"
 
     @contextmanager
-    def stream(self, request: ModelRequest) -> Iterator[Iterator[StreamEvent]]:
+    def stream(self, request: ModelRequest) -> Iterator[ScriptedStream]:
         self.requests.append(request)
-        left = list(self.replies.pop(0))
+        yield ScriptedStream(list(self.replies.pop(0)))
 
-        def events() -> Iterator[StreamEvent]:
-            while left:
-                event = left.pop(0)
-                if isinstance(event, Exception):
-                    raise event
-                yield event
 
-        yield events()
+@dataclass
+class ScriptedStream:
+    """What is left of a reply."""
+
+    left: list[StreamEvent | Exception]
+    hurried: bool = False
+
+    def __iter__(self) -> Iterator[StreamEvent]:
+        while self.left:
+            event = self.left.pop(0)
+            if isinstance(event, Exception):
+                raise event
+            yield event
+
+    def expect_end(self) -> None:
+        self.hurried = True
 
 
 @dataclass
