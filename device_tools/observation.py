@@ -8,11 +8,11 @@ import contextlib
 import hashlib
 import itertools
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from device_tools import limits
-from device_tools.elements import Element, pick_elements, render
+from device_tools.elements import Element, pick_elements, render, storable
 from device_tools.errors import ScreenUnreadable
 from device_tools.focus import Focus, FocusReader
 from device_tools.hierarchy import Bounds, Hierarchy, parse_hierarchy
@@ -159,10 +159,15 @@ class Observer:
             scale=(image.width / size[0], image.height / size[1]) if image else (1.0, 1.0),
             digest=hashlib.sha256(tree.xml.encode("utf-8", "replace")).hexdigest()[:16],
             elements=tree.elements,
-            screenshot=image,
+            screenshot=_judged(image, tree.elements),
             notes=tuple(dict.fromkeys(notes)),
             xml=tree.xml,
         )
+
+
+def _judged(image: Image | None, elements: tuple[Element, ...]) -> Image | None:
+    secret = image is not None and any(element.secret for element in elements)
+    return replace(image, sensitive=True) if image is not None and secret else image
 
 
 def _screen_on(facts: dict[str, Any]) -> bool:
@@ -180,6 +185,24 @@ def as_text(observation: Observation) -> str:
     if observation.screenshot is not None and observation.scale != (1.0, 1.0):
         notes.append(f"({observation.screenshot.note})")
     return "\n".join([head, *notes, render(observation.elements)])
+
+
+def storable_text(observation: Observation) -> str | None:
+    """``as_text`` without what secret fields show; None where there is nothing to leave out."""
+    if not any(element.secret for element in observation.elements):
+        return None
+    return as_text(replace(observation, elements=tuple(map(storable, observation.elements))))
+
+
+def secrets_shown(observation: Observation) -> tuple[str, ...]:
+    """What the secret fields show: each by itself, and a row of boxes as the one code it is."""
+    shown = [
+        (element.value if element.role == "field" else element.label) or ""
+        for element in observation.elements
+        if element.secret
+    ]
+    code = "".join(text for text in shown if len(text) == 1)
+    return tuple(text for text in [*shown, code] if len(text) > 1)
 
 
 def as_json(observation: Observation) -> dict[str, Any]:

@@ -18,8 +18,10 @@ from bridge.conversation.frames import CallRefused
 from bridge.conversation.messages import CallResult, ToolCall
 from bridge.errors import RecordError
 from device_tools.errors import Cancelled
-from device_tools.result import ToolResult, failed
+from device_tools.result import Image, ToolResult, failed
 from device_tools.schema import Effect, RiskGroup, ToolSpec, ValidCall
+
+SENSITIVE_PICTURE = ", not kept: it shows a password or code field"
 
 
 class Calls:
@@ -65,6 +67,10 @@ class Calls:
             turn.ended = "the run is finished"
             turn.stopped = True
 
+    def secrets_in(self, call: ToolCall) -> tuple[str, ...]:
+        """Values of a call that the words before it must not tell the record either."""
+        return self._toolbox.secrecy(call).secrets
+
     def refuse(self, turn: Turn, refused: CallRefused) -> None:
         """A call that the carrier did not let through; it ends the batch as a failed one does."""
         self._totals.calls += 1
@@ -98,7 +104,13 @@ class Calls:
 
     def _execute(self, turn: Turn, call: ToolCall, valid: ValidCall, started: float) -> ToolResult:
         intent = events.CallIntended(
-            turn.number, call.id, call.name, valid.spec.group, call.arguments, call.source
+            turn.number,
+            call.id,
+            call.name,
+            valid.spec.group,
+            call.arguments,
+            call.source,
+            self._toolbox.secrecy(call).hidden,
         )
         try:
             self._journal.record(intent)
@@ -133,6 +145,12 @@ class Calls:
                 result.error,
                 result.text,
                 turn.milliseconds(started, self._clock),
-                tuple(image.note for image in result.images),
+                tuple(map(_note, result.images)),
+                result.secrets,
+                result.storable,
             )
         )
+
+
+def _note(image: Image) -> str:
+    return f"{image.note}{SENSITIVE_PICTURE}" if image.sensitive else image.note

@@ -55,8 +55,11 @@ class ResponseStarted:
 
 @dataclass(frozen=True)
 class AssistantText:
+    """``secrets`` are values that must not be stored from here on."""
+
     turn: int
     text: str
+    secrets: tuple[str, ...] = field(default=(), metadata=_UNRECORDED, repr=False)
 
 
 @dataclass(frozen=True)
@@ -178,7 +181,8 @@ class Resumed:
 @dataclass(frozen=True)
 class ResponseFinished:
     """Tokens are None where the server did not say, always so for the output of a reply that was
-    not read to its end. ``cost`` is None when it or the price is unknown."""
+    not read to its end. ``cost`` is None when it or the price is unknown. ``raw_reason`` is the
+    server's own word for the end, "" without one."""
 
     turn: int
     reason: str
@@ -190,6 +194,7 @@ class ResponseFinished:
     cache_write_tokens: int | None = None
     reasoning_tokens: int | None = None
     cost: float | None = None
+    raw_reason: str = ""
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,9 @@ class Redactor:
     def redact(self, event: RunEvent, run: str, time: float) -> Redacted:
         """The storable record of ``event``; ``time`` is seconds since the epoch."""
         body = {item.name: getattr(event, item.name) for item in recorded_fields(event)}
+        with self._lock:
+            for value in getattr(event, "secrets", ()):
+                self._known.add(value, FIELD)
         if isinstance(event, CallIntended):
             self._prepare_intent(event, body)
         elif isinstance(event, CallFinished):
@@ -97,9 +100,6 @@ class Redactor:
             body |= {"arguments": {**event.arguments, **shown}, "frame": HIDDEN_FIELD}
 
     def _prepare_outcome(self, event: CallFinished, body: dict[str, Any]) -> None:
-        with self._lock:
-            for value in event.secrets:
-                self._known.add(value, FIELD)
         if event.group in _WHOLLY:
             self._learn(event.text)
             body |= {"text": HIDDEN, "images": ()}

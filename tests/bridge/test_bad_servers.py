@@ -20,6 +20,7 @@ import pytest
 from device_tools.virtual import launcher
 from tests.doubles.provider_server import (
     Answer,
+    Delay,
     HangUp,
     ScriptedServer,
     Step,
@@ -151,6 +152,26 @@ def test_a_bad_answer_is_one_clear_line(place: Place, case: str) -> None:
     with ScriptedServer([answer()]) as server:
         ran = place.run("--provider", "custom", "--base-url", server.base_url, "--model", "m")
     checked(place, ran, words, advice)
+
+
+DRIP = [step for _ in range(40) for step in (b": still here\n\n", Delay(0.1))]
+
+
+@pytest.mark.parametrize(
+    ("limit", "steps", "words"),
+    [
+        ("ANSWER", [SAID, *DRIP], "answer limit, 1 s"),
+        ("IDLE", [SAID, Delay(5)], "idle limit, 1 s"),
+    ],
+)
+def test_a_limit_of_the_settings_ends_the_wait(
+    place: Place, limit: str, steps: list[Step], words: str
+) -> None:
+    """A server that drips bytes for ever, and one that is silent, are told apart by the limit."""
+    with ScriptedServer([Answer(steps)]) as server:
+        asked = ("--provider", "custom", "--base-url", server.base_url, "--model", "m")
+        ran = place.run(*asked, **{f"BRIDGE_{limit}_TIMEOUT": "1"})
+    checked(place, ran, words, "")
 
 
 @pytest.mark.parametrize(
