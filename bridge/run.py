@@ -204,12 +204,7 @@ def _ending(run: _Run, failure: BridgeError | None) -> RunFinished:
 def _open_and_run(run: _Run, stack: ExitStack) -> None:
     from bridge.cst.carriers import CARRIERS
     from bridge.providers.opening import open_provider
-<<<<<<< HEAD
-    from bridge.store.redaction import Redactor
     from bridge.tool_sets import ALL_TOOLS, open_tools
-=======
-    from device_tools.executor import open_phone_tools
->>>>>>> main
 
     request, settings, cancel, chosen = run.request, run.request.settings, run.cancel, run.chosen
     run.folder.mkdir(parents=True, mode=0o700)
