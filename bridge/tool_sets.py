@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from alpine import file_tools
 from alpine.catalog import TERMINAL_TOOLS
@@ -18,8 +19,8 @@ from device_tools.cancel import CancelScope
 from device_tools.catalog import ALL_PHONE_TOOLS
 from device_tools.executor import PhoneTools, Space, open_phone_tools
 from device_tools.pictures import DEFAULT_RULE, PictureRule
-from device_tools.result import ToolResult
-from device_tools.schema import RiskGroup, ToolSpec, ValidCall
+from device_tools.result import Secrecy, ToolResult
+from device_tools.schema import Effect, RiskGroup, ToolSpec, ValidCall
 
 ALL_TOOLS: tuple[ToolSpec, ...] = (*ALL_PHONE_TOOLS, *TERMINAL_TOOLS)
 """What a run offers, in this order; ``finish`` is added by the toolbox."""
@@ -36,6 +37,10 @@ class ToolSet:
         if self._phone is not None:
             self._phone.begin_turn()
 
+    def secrecy(self, name: str, arguments: Mapping[str, Any]) -> Secrecy:
+        """What of a call that is about to run must not be stored."""
+        return self._phone.secrecy(name, arguments) if self._phone else Secrecy()
+
     def execute(self, call: ValidCall) -> ToolResult:
         """Run it once.
 
@@ -44,6 +49,8 @@ class ToolSet:
             LookupError: the set was opened without what runs this tool.
         """
         if call.spec.group is RiskGroup.TERMINAL:
+            if self._phone is not None and call.spec.effect is not Effect.NONE:
+                self._phone.disturbed()
             return self._terminal.execute(call)
         if self._phone is None:
             raise LookupError(f"{call.spec.name} needs the screen")
