@@ -27,7 +27,7 @@ from device_tools.cancel import CancelScope
 from device_tools.virtual import launcher
 
 MEGABYTES = 50
-STREAM = f"yes 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcd | head -c {MEGABYTES}000000"
+STREAM = f"yes {'0123456789abcdef' * 4} | head -c {MEGABYTES}000000"
 
 
 def main(repeat: int) -> None:
