@@ -205,7 +205,6 @@ def _ending(run: _Run, failure: BridgeError | None) -> RunFinished:
 def _open_and_run(run: _Run, stack: ExitStack) -> None:
     from bridge.cst.carriers import CARRIERS
     from bridge.providers.opening import open_provider
-    from bridge.store.redaction import Redactor
     from device_tools.executor import open_phone_tools
 
     request, settings, cancel, chosen = run.request, run.request.settings, run.cancel, run.chosen
@@ -213,9 +212,8 @@ def _open_and_run(run: _Run, stack: ExitStack) -> None:
     stack.enter_context(serve(request.home, run.session))
     stack.enter_context(time_limit(run.session, settings.max_minutes))
     stack.enter_context(request.attach(run.session))
-    clean = Redactor([run.key.value] if run.key else []).text
     model = stack.enter_context(
-        open_provider(chosen, run.key, cancel, on_retry=run.note, clean=clean)
+        open_provider(chosen, run.key, cancel, on_retry=run.note, find=run.recorder.find_secrets)
     )
     target = stack.enter_context(open_target(settings.device, request.home, cancel, run.folder))
     _hold_phone(run, target.serial)

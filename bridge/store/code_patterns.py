@@ -18,7 +18,8 @@ LONGEST_CODE = 16
 
 # Plain substrings without which no word can match: most texts are done with these.
 _WORD_MARKS = (
-    "code", "otp", "one-time", "one time", "tan", "pin", "2fa", "码", "碼", "口令", "コード",
+    "code", "otp", "one-time", "one time", "tan", "pin", "2fa", "to verify", "to log in",
+    "to sign in", "码", "碼", "口令", "コード",
     "番号", "ワンタイム", "인증", "보안", "확인", "일회용", "код", "одноразов", "пароль", "código",
     "codigo", "clave", "contraseña", "senha", "رمز", "كود", "सत्यापन", "ओटीपी", "लॉगिन", "einmal",
     "kod", "codice", "mã", "รหัส", "קוד", "κωδικ", "salasana",
@@ -32,8 +33,9 @@ _WORDS = re.compile(
         r"|confirmation code|access code"
         r"|log-?\s?in code|sign-?\s?in code|passcode|\b2fa\b"
         r"|\botp\b|one[- ]time (?:pass\w{0,24}|code|pin)|\b(?:m|sms|push)?-?tan\b"
-        r"|\byour (?:[\w’'\-]{1,24} ){0,3}?(?:code|pin)\b"
-        r"|\b(?:code|pin)(?: is\b|\s?[:：])|\d-digit code"
+        r"|\byour (?:[\w’'\-]{1,24} ){0,3}?(?:code|pin)\b(?! of| word)"
+        r"|\b(?:code|pin)(?: is\b|\s?[:：])|\d-digit code|\bpin code\b|\bcode (?=\d)"
+        r"|\bto (?:verify your|log in|sign in)\b"
         r"|\benter (?:the|this) code"
         r"|验证码|驗證碼|校验码|動態密碼|动态密码|动态码|动态口令|认证码|安全码|一次性密码|短信口令"
         r"|認証コード|認証番号|確認コード|確認番号|本人確認番号|ワンタイム\w{0,24}|セキュリティコード"
@@ -49,7 +51,8 @@ _WORDS = re.compile(
         r"|\bcode d[’']\s?accès"
         r"|codice (?:di )?(?:verifica|sicurezza|conferma|accesso|otp)|il tuo codice"
         r"|(?:verificatie|beveiligings|toegangs|bekræftelses|verifierings|vahvistus)(?:code|kode|kod|koodi)"
-        r"|(?:doğrulama|onay|güvenlik|giriş) kodu|kod (?:weryfikacyjny|potwierdz|autoryz|dostępu)"
+        r"|(?:doğrulama|onay|güvenlik|giriş) kodu|\bkodem\b"
+        r"|kod (?:weryfikacyjny|potwierdz|autoryz|dostępu)"
         r"|kode (?:verifikasi|otp|keamanan|masuk)|mã (?:xác (?:nhận|thực|minh)|otp|bảo)"
         r"|รหัส(?:ยืนยัน|\s?otp|ความปลอดภัย)|קוד (?:ה?אימות|הכניסה|גישה)|κωδικ[όο]ς? επαλήθευσης"
         r"|cod(?:ul)? de (?:verificare|confirmare|securitate)|ověřovací kód|код:"
@@ -57,8 +60,8 @@ _WORDS = re.compile(
     re.IGNORECASE,
 )
 _NOT_A_CODE_WORD = re.compile(
-    r"(?:promo|discount|coupon|voucher|gift|zip|postal|area|country|error|qr|status|exit|product"
-    r"|referral|invite|dress|source|bar|pickup|优惠|邀请)[\s-]*(?:code)?\s*$",
+    r"(?:promo|discount|coupon|voucher|gift|zip|postal|area|country|error|qr|status|exit|product|response"
+    r"|referral|invite|dress|source|bar|pickup|return|result|key|dial|sort|swift|优惠|邀请)[\s-]*(?:code)?\s*$",
     re.IGNORECASE,
 )
 # `\n` may stand as two characters in an element list; \d covers full-width, Arabic, Devanagari

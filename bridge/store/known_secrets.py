@@ -91,8 +91,13 @@ def _escaped(value: str) -> set[str]:
     plain_json = dumps(value, ensure_ascii=False)[1:-1]
     return {
         value, json, plain_json, dumps(plain_json)[1:-1], xml_escape(value, quote=False),
-        xml_escape(value), quote(value, safe=""), quote(value), quote_plus(value),
+        xml_escape(value), *_quoted(value),
     }  # fmt: skip
+
+
+def _quoted(value: str) -> tuple[str, ...]:
+    whole = quote(value, safe="", errors="replace")
+    return (whole, quote(value, errors="replace"), quote_plus(value, errors="replace"))
 
 
 def _forms(value: str) -> set[str]:

@@ -41,7 +41,9 @@ _QUOTED = (
     r"|'(?P<single>(?:\\.|[^'\\\n]){1,400})'"
     r"|&quot;(?P<entity>(?:(?!&quot;)[^<>\n]){1,400})&quot;)"
 )
-_BARE = r"(?P<bare>(?:(?!\\n|,\s?[\w.\-]{1,40}[=:]|%26)[^\s\"'&<>]){3,400})"
+_BARE = (
+    r"(?P<bare>(?:(?!\\n|,\s?[\w.\-]{1,40}[=:]|%26|&(?:amp;)?[\w.%\-]{1,40}=)[^\s\"'<>]){3,400})"
+)
 _ASSIGNED = re.compile(
     _ANY_WORD
     + r"(?:\\?[\"'])?(?:\s{0,8}(?P<sign>[=:：]|=>|%3D)\s{0,8}|\s?(?P<verb>是|为|為|は)\s?)"
@@ -51,7 +53,7 @@ _ASSIGNED = re.compile(
 _SAID = re.compile(
     r"(?:password|passphrase|passwort|kennwort|passcode|contraseña|clave|senha|mot de passe|пароль)"
     r"(?P<verb>(?:[ \t]{1,4}(?:for|of|to|für|de|del|da|do|du|от|для)[ \t]{1,4}[^\s:=]{1,40}){0,2}"
-    r"[ \t]{1,4}(?:is|ist|es|est|é|to|lautet|-|—)?[ \t]{0,4})"
+    r"(?::|[ \t]{1,4}(?:is|ist|es|est|é|to|lautet|-|—)?)[ \t]{0,4})"
     rf"(?:{_QUOTED}|(?P<bare>[^\s\"'<>:=]{{4,200}}))",
     re.IGNORECASE,
 )
@@ -88,6 +90,7 @@ _REFERENCE = re.compile(
 )
 # how Java prints an object: window tokens fill the output of dumpsys
 _OBJECT = re.compile(r"[\w.$]{0,80}(?:Token|WCT)\{|[\w.$]{1,120}@[0-9a-f]{1,8}\Z")
+_WIFI_BEFORE = re.compile(r"(?:wi-?fi|network|hotspot)[ \t]\Z", re.IGNORECASE)
 _PLAIN_KEY = re.compile(r"(?:^|\\n)[ \t]{0,40}(?:- )?[a-z0-9_.\-]{0,60}\Z")
 _TRAILING = ".,;:)]}>，。；）"
 
@@ -135,6 +138,9 @@ def _is_meant(text: str, match: re.Match[str], value: str, *, bare: bool) -> boo
     if value.startswith("/") and "pwd" in match[0][:8].lower():
         return False
     if match.re is _SAID:
+        wifi = _WIFI_BEFORE.search(text, max(0, match.start() - 12), match.start())
+        if wifi and " is " in match[0] and len(value) >= 6:
+            return True
         return any(character.isdigit() for character in value) or (not bare and " " not in value)
     wordlike = all(character.isalpha() or character in " '’-_" for character in value)
     if not wordlike or groups["wifi"] or not bare:
