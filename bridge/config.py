@@ -51,6 +51,7 @@ class Settings:
     max_cost: float | None = None
     max_output_tokens: int = MAX_OUTPUT_TOKENS
     ask: Ask = Ask.NONE
+    adb_root: bool = False
     groups: Mapping[RiskGroup, bool] = field(default_factory=dict)
 
 

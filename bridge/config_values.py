@@ -176,6 +176,7 @@ CHECKS: Mapping[str, Check] = {
     "max_cost": amount,
     "max_output_tokens": number,
     "ask": ask,
+    "adb_root": switch,
     "groups": group_table,
 }
 """Every setting, by its name in ``bridge.config.Settings``."""

@@ -132,6 +132,10 @@ class PhoneTools:
         """What of a call that is about to run must not be stored, by the field it types into."""
         return self._target.secrecy(name, arguments, self._turn if self._in_turn else self.latest)
 
+    def disturbed(self) -> None:
+        """Something else acts on the phone, a shell command: the focus may be anywhere then."""
+        self._target.acted("", {}, None)
+
     def execute(self, call: ValidCall) -> ToolResult:
         """Run it once. Faults come back as results.
 

@@ -6,6 +6,7 @@ The intent is on disk before the call runs, its outcome before anything else hap
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import Any
 
 from bridge.agent.control import RunControl
 from bridge.agent.limits import RunLimits
@@ -148,8 +149,21 @@ class Calls:
                 tuple(map(_note, result.images)),
                 result.secrets,
                 result.storable,
+                _free_texts(call, spec),
+                call.source,
             )
         )
+
+
+def _free_texts(call: ToolCall, spec: ToolSpec | None) -> dict[str, Any]:
+    """The arguments in which the model may say anything: no numbers, no words of a fixed list."""
+    schemas = spec.properties if spec else {}
+    listed = {name for name, schema in schemas.items() if "enum" in schema}
+    return {
+        key: value
+        for key, value in call.arguments.items()
+        if key not in listed and not isinstance(value, int | float)
+    }
 
 
 def _note(image: Image) -> str:

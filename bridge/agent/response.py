@@ -36,6 +36,7 @@ from bridge.conversation.stream import (
 )
 from bridge.conversation.usage import merged
 from bridge.cst.carrier import Reader
+from bridge.cst.gate import most
 from bridge.errors import ProviderError
 from device_tools.errors import Cancelled
 
@@ -103,6 +104,7 @@ class Responses:
         match event:
             case Usage():
                 turn.usage = merged(turn.usage, event)
+                turn.most_output = most(turn.most_output, event.output_tokens)
                 return turn.usage
             case Finish():
                 turn.finish = event

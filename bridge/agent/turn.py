@@ -52,6 +52,7 @@ class Turn:
     fault: ContractError | None = None
     finish: Finish | None = None
     usage: Usage = field(default_factory=Usage)
+    most_output: int | None = None
     answer: Answer | None = None
     stopped: bool = False
     ended: str = ""
@@ -89,7 +90,7 @@ class Turn:
     @property
     def ending(self) -> Ending:
         """How the response ended, for all that is not a call."""
-        return ending(self.finish, self.usage.output_tokens, self.output_cap)
+        return ending(self.finish, self.most_output, self.output_cap)
 
     @property
     def reason(self) -> str:

@@ -106,7 +106,8 @@ class CallIntended:
 @dataclass(frozen=True)
 class CallFinished:
     """The answer of a call, refused ones too (those have no intent). ``secrets`` are values that
-    must not be stored from here on; ``storable`` stands in the record instead of ``text``."""
+    must not be stored from here on; ``storable`` stands in the record instead of ``text``.
+    ``arguments`` and ``frame`` are those of the call, also of one without an intent."""
 
     turn: int
     call_id: str
@@ -120,6 +121,8 @@ class CallFinished:
     images: tuple[str, ...] = ()
     secrets: tuple[str, ...] = field(default=(), metadata=_UNRECORDED, repr=False)
     storable: str | None = field(default=None, metadata=_UNRECORDED, repr=False)
+    arguments: Mapping[str, Any] = field(default_factory=dict, metadata=_UNRECORDED, repr=False)
+    frame: str = field(default="", metadata=_UNRECORDED, repr=False)
 
 
 @dataclass(frozen=True)

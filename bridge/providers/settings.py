@@ -162,7 +162,7 @@ def _resolve_demo(settings: ProviderSettings, profile: ProviderProfile) -> Resol
     if settings.protocol not in ("", profile.carrier):
         raise ConfigurationError(
             f"the demo provider does not speak {settings.protocol}",
-            advice=f"leave --protocol out ({profile.carrier}), or name a model server",
+            advice=f"--protocol {profile.carrier}, or name a model server with --provider",
         )
     return ResolvedProvider(settings, profile, "", model, CHAT, profile.carrier)
 

@@ -1,8 +1,8 @@
 """What of the wire may be written to a file: no key, no picture, no opaque item, no phone's words.
 
-Pure functions. For a recording the shape of a request stays, with roles, ids, calls and the task;
-what tools answered and what the runtime told of the phone becomes its length. For debug output only
-the shape stays: every text becomes its length.
+Pure functions. For a recording the system prompt and the task of a request stay, and of all that
+follows the shape: roles, ids, names, and of each text its length. For debug output only the shape
+stays.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ _SHOWN_HEADERS = frozenset(
         "content-encoding", "date", "retry-after", "request-id", "server", "x-request-id",
     }
 )  # fmt: skip
-_WORDS = frozenset({"text", "content", "output"})
 NAMES = frozenset(
     {
         "id", "call_id", "item_id", "tool_call_id", "tool_use_id", "response_id", "model", "name",
@@ -104,27 +103,17 @@ def shape_of_line(line: str) -> str:
 
 
 def _conversation(messages: list[Any]) -> list[Any]:
-    """The task stays (the first message of the user); later ones tell of the phone."""
+    """The task stays (the first message of the user). Later ones tell of the phone, and what the
+    model said is in its answers: of both the shape is enough."""
     task_seen, cleaned = False, []
     for message in messages:
         role = message.get("role") if isinstance(message, Mapping) else None
-        kind = message.get("type", "") if isinstance(message, Mapping) else ""
-        told = (role == "user" and task_seen) or role == "tool" or str(kind).endswith("_output")
-        task_seen = task_seen or role == "user"
+        first = role == "user" and not task_seen
+        task_seen = task_seen or first
+        kept = first or role in ("system", "developer")
         shown = without_opaque(message)
-        cleaned.append(_measured(shown) if told else shown)
+        cleaned.append(shown if kept else shape(shown))
     return cleaned
-
-
-def _measured(value: Any, key: str = "") -> Any:
-    """``value`` with every text in it replaced by its length."""
-    if isinstance(value, Mapping):
-        return {name: _measured(item, name) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_measured(item, key) for item in value]
-    if isinstance(value, str) and key in _WORDS:
-        return f"[text, {len(value)} characters]"
-    return value
 
 
 def _tool_name(tool: Any) -> Any:

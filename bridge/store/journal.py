@@ -55,8 +55,8 @@ class Recorder:
         return self._ender
 
     def find_secrets(self, text: str) -> list[Secret]:
-        """What of ``text`` is secret by all that the run knows by now."""
-        return self._redactor.spans(text)
+        """What of a text of the wire is secret by all that the run knows by now."""
+        return self._redactor.spans_of_wire(text)
 
     def record(self, event: RunEvent) -> None:
         """Store ``event`` and tell the listeners; RecordError when it cannot be stored."""

@@ -19,10 +19,13 @@ from typing import Any
 from bridge.conversation.events import CallFinished, CallIntended, RunEvent, recorded_fields
 from bridge.store.known_secrets import FIELD, KnownSecrets
 from bridge.store.patterns import find_secrets
+from bridge.store.sensitive_calls import SensitiveCalls
 from bridge.store.spans import Secret, apart
 from device_tools.schema import RiskGroup
 
 RECORD_VERSION = 1
+UNKNOWN_TOOL = "unknown_tool"
+"""Also the error of a tool that was not offered, so nobody knows how sensitive the call is."""
 HIDDEN = "[redacted: sensitive tool]"
 HIDDEN_FIELD = "[redacted: typed text]"
 _WHOLLY = frozenset({RiskGroup.SENSITIVE_READ, RiskGroup.SENSITIVE_ACTION, RiskGroup.MEMORY})
@@ -51,6 +54,7 @@ class Redactor:
 
     def __init__(self, secrets: Sequence[str] = ()) -> None:
         self._known = KnownSecrets()
+        self._said = SensitiveCalls()
         self._lock = threading.Lock()
         for value in secrets:
             self._known.add(value, "key")
@@ -90,6 +94,13 @@ class Redactor:
             known = list(self._known.find(text))
         return apart([*found, *known])
 
+    def spans_of_wire(self, text: str) -> list[Secret]:
+        """``spans``, and what the model said in calls of sensitive tools: the record leaves those
+        out as a whole, a recording of the wire cannot."""
+        with self._lock:
+            said = list(self._said.find(text))
+        return apart([*self.spans(text), *said])
+
     def _prepare_intent(self, event: CallIntended, body: dict[str, Any]) -> None:
         if event.group in _WHOLLY:
             self._learn((event.arguments, event.frame))
@@ -100,6 +111,9 @@ class Redactor:
             body |= {"arguments": {**event.arguments, **shown}, "frame": HIDDEN_FIELD}
 
     def _prepare_outcome(self, event: CallFinished, body: dict[str, Any]) -> None:
+        if event.group in _WHOLLY or event.error == UNKNOWN_TOOL:
+            with self._lock:
+                self._said.add(event.frame, event.arguments)
         if event.group in _WHOLLY:
             self._learn(event.text)
             body |= {"text": HIDDEN, "images": ()}

@@ -44,10 +44,10 @@ class Options:
     root: str = "none"
 
 
-def run(options: Options) -> int:
-    """Run the phone to its end; returns the exit code."""
+def run(options: Options, phone: Phone | None = None) -> int:
+    """Run ``phone``, a new one by default, to its end; returns the exit code."""
     try:
-        asyncio.run(_Process(options).run())
+        asyncio.run(_Process(options, phone or Phone()).run())
     except BridgeError as error:
         _report({"error": error.message, "advice": error.advice})
         return error.exit_code
@@ -55,9 +55,9 @@ def run(options: Options) -> int:
 
 
 class _Process:
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, phone: Phone) -> None:
         self._options = options
-        self._phone = Phone()
+        self._phone = phone
         self._ended = asyncio.Event()
         self._shell = ""
         self._server: AdbServer

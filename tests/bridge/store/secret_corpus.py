@@ -21,7 +21,7 @@ class Case:
     secret: str
 
 
-_KEYS = (
+KEYS = (
     f"sk-proj-{A40}",
     f"sk-ant-api03-{A40}",
     f"sk-or-v1-{A32}{A32}",
@@ -50,7 +50,7 @@ _KEYS = (
     f"123456789:AA{A40}",
     "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N",
 )
-_KEY_PLACES = (
+KEY_PLACES = (
     "export KEY={}",
     'curl -H "x-api-key: {}" https://api.example.com/v1',
     '{{"key": "{}"}}',
@@ -59,13 +59,13 @@ _KEY_PLACES = (
     "the key is {}.",
     "{}",
 )
-_BEARER = (
+BEARER = (
     "Authorization: Bearer {}",
     "curl -H 'authorization: bearer {}' x",
     '"Authorization": "Basic {}"',
     "auth=Bearer%20{}",
 )
-_PASSWORDS = (
+PASSWORDS = (
     ("password={}", "hunter2"),
     ("password={}", "correcthorse"),
     ("PASSWORD={}\nHOME=/root", "x!7yz"),
@@ -111,7 +111,7 @@ _PASSWORDS = (
     ("PIN: {}", "4821"),
     ("sid={}", "77aabb99"),
 )
-_WIFI = (
+WIFI = (
     ("WIFI:S:home;T:WPA;P:{};;", "s3cr3t pass"),
     ("WIFI:T:WPA;P:{};S:home;;", "a\\;b1234"),
     ("WIFI:T:WPA;S:home;P:{};H:true;;", "plainword"),
@@ -129,7 +129,7 @@ _WIFI = (
     ("<Password>{}</Password>", "wordy pass"),
     ("hotspot password = {}", "plainword"),
 )
-_CODES = (
+CODES = (
     ("Your verification code is {}.", "482913"),
     ("Your code: {}", "7731"),
     ("{} is your login code", "993311"),
@@ -168,17 +168,17 @@ PEM = (
 
 def secrets() -> Iterator[Case]:
     """Every secret in every place it stands in."""
-    for key in _KEYS:
-        yield from (Case("API key", place.format(key), key) for place in _KEY_PLACES)
-    yield from (Case("bearer token", place.format(A40), A40) for place in _BEARER)
+    for key in KEYS:
+        yield from (Case("API key", place.format(key), key) for place in KEY_PLACES)
+    yield from (Case("bearer token", place.format(A40), A40) for place in BEARER)
     for form in ("OPENSSH ", "EC ", "", "ENCRYPTED "):
         block = PEM.replace("RSA ", form)
         yield Case("PEM block", f"$ cat id\n{block}\n$ ", block)
         yield Case("PEM block", block.replace("\n", "\\n"), block.replace("\n", "\\n"))
         yield Case("PEM block", block[:80], block[:80])
-    yield from (Case("password", text.format(value), value) for text, value in _PASSWORDS)
-    yield from (Case("Wi-Fi key", text.format(value), value) for text, value in _WIFI)
-    yield from (Case("one-time code", text.format(value), value) for text, value in _CODES)
+    yield from (Case("password", text.format(value), value) for text, value in PASSWORDS)
+    yield from (Case("Wi-Fi key", text.format(value), value) for text, value in WIFI)
+    yield from (Case("one-time code", text.format(value), value) for text, value in CODES)
 
 
 CONTROLS: dict[str, tuple[str, ...]] = {
