@@ -244,7 +244,7 @@ def _guarded(command: Command, form: ShellForm, token: str) -> str:
     merge = "1" if command.merge_stderr else "0"
     asked = (token, command.mode.value, command.cwd, merge, command.text)
     return form.script(
-        _OUTER, token, *form.words, "-c", _guard(), "bridge-guard", *asked, *form.words
+        _OUTER, token, *form.words, "-c", _guard(), "bridge-guard", *asked, *form.shell
     )
 
 

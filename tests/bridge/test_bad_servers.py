@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
-import shutil
-import sqlite3
-import ssl
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from device_tools.virtual import launcher
+from tests.bridge.place import KEY, Place, certified, checked
 from tests.doubles.provider_server import (
     Answer,
     Delay,
@@ -30,36 +23,8 @@ from tests.doubles.provider_server import (
     event,
 )
 
-KEY = "sk-wrongkey0123456789abcdef"
 SAID = chat_chunk({"content": "I look.\n"})
 ZIPPED = (("Content-Encoding", "gzip"),)
-
-
-@dataclass
-class Place:
-    """A home folder with a running virtual phone in it."""
-
-    home: Path
-
-    def run(self, *argv: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("BRIDGE_")}
-        return subprocess.run(
-            [sys.executable, "-m", "bridge", "run", "--device", "p", *argv, "do it"],
-            env={**kept, "BRIDGE_HOME": str(self.home), "BRIDGE_API_KEY": KEY, **environment},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=100,
-        )
-
-    def last_events(self) -> list[tuple[str, str]]:
-        """Type and body of the events of the newest run, from a database that is whole."""
-        with closing(sqlite3.connect(self.home / "bridge.db")) as database:
-            assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-            [run] = database.execute("SELECT run FROM events ORDER BY seq DESC LIMIT 1").fetchone()
-            return list(
-                database.execute("SELECT type, body FROM events WHERE run = ? ORDER BY seq", [run])
-            )
 
 
 @pytest.fixture(scope="module")
@@ -67,26 +32,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     home = tmp_path_factory.mktemp("bad") / "home"
     with launcher.start(home / "virtual" / "p", name="p"):
         yield Place(home)
-
-
-def checked(place: Place, ran: subprocess.CompletedProcess[str], words: str, advice: str) -> None:
-    """Exit code 4, one line what happened, one what to do, and the record tells the same."""
-    assert ran.returncode == 4, ran.stderr
-    assert ran.stdout == ""
-    message, *rest = ran.stderr.splitlines()
-    assert message.startswith("error: ")
-    assert words in message
-    assert len(message) < 500
-    assert len(rest) <= 1
-    assert advice in "".join(rest)
-    events = place.last_events()
-    assert events[0][0] == "run_started"
-    kind, body = events[-1]
-    assert kind == "run_finished"
-    finished = json.loads(body)
-    assert finished["exit_code"] == 4
-    assert finished["error"] == "ProviderError"
-    assert KEY not in ran.stderr + "".join(body for _, body in events)
 
 
 def refused(status: int, said: object, kind: str = "application/json") -> Answer:
@@ -140,6 +85,11 @@ CASES: dict[str, tuple[Callable[[], Answer], str, str]] = {
         "more than 33554432 bytes",
         "",
     ),
+    "answer without end": (
+        lambda: Answer([chat_chunk({"content": "la " * 20_000 + "\n"})] * 600),
+        "more than 33554432 bytes in one answer",
+        "caught in a loop",
+    ),
     "end without evidence": (lambda: streamed(), "without saying it was done", "try again"),
     "hang-up": (lambda: streamed(HangUp()), "broke off the connection", "try again"),
 }
@@ -190,18 +140,7 @@ def test_a_wrong_address_is_one_clear_line(place: Place, url: str, words: str, a
 
 def test_a_certificate_nobody_signed_is_one_clear_line(place: Place, tmp_path: Path) -> None:
     """TLS is never switched off: the user is told how to trust a private authority."""
-    if shutil.which("openssl") is None:
-        pytest.skip("openssl makes the certificate of this test")
-    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
-         "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1", "-addext",
-         "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate],
-        check=True,
-        capture_output=True,
-    )  # fmt: skip
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate, key)
+    certificate, context = certified(tmp_path, ["IP:127.0.0.1"])
     with ScriptedServer([chat_answer("It is done.")], tls=context) as server:
         named = ("--provider", "custom", "--base-url", server.base_url, "--model", "m")
         checked(place, place.run(*named), "no trusted TLS connection", "SSL_CERT_FILE")
