@@ -21,6 +21,7 @@ from bridge.store.known_secrets import FIELD, KnownSecrets
 from bridge.store.patterns import find_secrets
 from bridge.store.sensitive_calls import SensitiveCalls
 from bridge.store.spans import Secret, apart
+from device_tools.catalog import ALL_PHONE_TOOLS
 from device_tools.schema import RiskGroup
 
 RECORD_VERSION = 1
@@ -54,7 +55,8 @@ class Redactor:
 
     def __init__(self, secrets: Sequence[str] = ()) -> None:
         self._known = KnownSecrets()
-        self._said = SensitiveCalls()
+        names = [spec.name for spec in ALL_PHONE_TOOLS if spec.group in _WHOLLY]
+        self._said = SensitiveCalls(names)
         self._lock = threading.Lock()
         for value in secrets:
             self._known.add(value, "key")

@@ -152,3 +152,15 @@ def test_a_recording_loses_what_calls_of_sensitive_tools_say() -> None:
         "a query: call c1 search_messages\narg query *****\nend\n" + '{"q": "*******"}'
     )
     assert redactor.text(text) == text
+
+
+@pytest.mark.parametrize("end", ["", "end\n", "call c2 press_key\narg key home\nend\n"])
+def test_a_recording_loses_frames_of_sensitive_tools_that_never_became_calls(end: str) -> None:
+    """Cut off, or behind an error where nobody reads on: the first line is enough."""
+    text = f"I look.\ncall c1 search_messages\narg query my bank\narg x <<E\nbody of it\nE\n{end}"
+    shown = list(text)
+    for secret in Redactor().spans_of_wire(text):
+        shown[secret.start : secret.end] = "*" * (secret.end - secret.start)
+    assert "".join(shown) == (
+        f"I look.\ncall c1 search_messages\narg query *******\narg x ***\n**********\n*\n{end}"
+    )
