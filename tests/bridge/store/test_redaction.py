@@ -16,6 +16,7 @@ from bridge.conversation.events import (
     ResponseFinished,
     RunEvent,
 )
+from bridge.store.previews import preview_of
 from bridge.store.redaction import Redacted, Redactor
 from device_tools.schema import RiskGroup
 
@@ -164,3 +165,20 @@ def test_a_recording_loses_frames_of_sensitive_tools_that_never_became_calls(end
     assert "".join(shown) == (
         f"I look.\ncall c1 search_messages\narg query *******\narg x ***\n**********\n*\n{end}"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "group", "kept"),
+    [
+        ('[4] "Lunch at 12?"', RiskGroup.DIRECT, True),
+        ('[4] "Your verification code is 482913"', RiskGroup.DIRECT, False),
+        ('[4] "Lunch at 12?"', RiskGroup.SENSITIVE_READ, False),
+    ],
+)
+def test_no_small_picture_is_kept_of_a_screen_with_a_secret(
+    text: str, group: RiskGroup, kept: bool
+) -> None:
+    """The note says so, by what the list beside the picture says; sensitive tools keep none."""
+    event = CallFinished(1, "c1", "observe", group, "DONE", 0, "", text, 1.0, ("screenshot",))
+    record = Redactor().redact(event, "r-1", 1.0).record
+    assert (preview_of(record, 0, "image/jpeg", b"jpg") is not None) is kept
