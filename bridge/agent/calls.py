@@ -22,8 +22,6 @@ from device_tools.errors import Cancelled
 from device_tools.result import Image, ToolResult, failed
 from device_tools.schema import Effect, RiskGroup, ToolSpec, ValidCall
 
-SENSITIVE_PICTURE = ", not kept: it shows a password or code field"
-
 
 class Calls:
     """Answers the calls of a run, one after another."""
@@ -167,4 +165,4 @@ def _free_texts(call: ToolCall, spec: ToolSpec | None) -> dict[str, Any]:
 
 
 def _note(image: Image) -> str:
-    return f"{image.note}{SENSITIVE_PICTURE}" if image.sensitive else image.note
+    return f"{image.note}{events.SENSITIVE_PICTURE}" if image.sensitive else image.note

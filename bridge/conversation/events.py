@@ -13,6 +13,8 @@ from typing import Any
 
 from device_tools.schema import RiskGroup
 
+SENSITIVE_PICTURE = ", not kept: the screen shows a secret"
+"""Ends the note of a picture of which not even a small copy may be kept."""
 _UNRECORDED = {"recorded": False}
 
 

@@ -16,11 +16,18 @@ from enum import Enum
 from functools import lru_cache
 from typing import Any
 
-from bridge.conversation.events import CallFinished, CallIntended, RunEvent, recorded_fields
+from bridge.conversation.events import (
+    SENSITIVE_PICTURE,
+    CallFinished,
+    CallIntended,
+    RunEvent,
+    recorded_fields,
+)
 from bridge.store.known_secrets import FIELD, KnownSecrets
 from bridge.store.patterns import find_secrets
 from bridge.store.sensitive_calls import SensitiveCalls
 from bridge.store.spans import Secret, apart
+from device_tools.catalog import ALL_PHONE_TOOLS
 from device_tools.schema import RiskGroup
 
 RECORD_VERSION = 1
@@ -54,7 +61,8 @@ class Redactor:
 
     def __init__(self, secrets: Sequence[str] = ()) -> None:
         self._known = KnownSecrets()
-        self._said = SensitiveCalls()
+        names = [spec.name for spec in ALL_PHONE_TOOLS if spec.group in _WHOLLY]
+        self._said = SensitiveCalls(names)
         self._lock = threading.Lock()
         for value in secrets:
             self._known.add(value, "key")
@@ -117,9 +125,13 @@ class Redactor:
         if event.group in _WHOLLY:
             self._learn(event.text)
             body |= {"text": HIDDEN, "images": ()}
-        elif event.storable is not None:
+            return
+        if event.storable is not None:
             self._learn(event.text)
             body["text"] = event.storable
+        if event.images and self.spans(event.text):
+            # what the list of elements must not say, the picture shows
+            body["images"] = tuple(map(_sensitive, event.images))
 
     def _learn(self, value: Any) -> None:
         """Remember the secrets in what is hidden anyway: later records may repeat them."""
@@ -143,6 +155,10 @@ class Redactor:
         prefix = f"{key}="
         cleaned = self.text(prefix + value)
         return cleaned[len(prefix) :] if cleaned.startswith(prefix) else self.text(value)
+
+
+def _sensitive(note: str) -> str:
+    return note if note.endswith(SENSITIVE_PICTURE) else note + SENSITIVE_PICTURE
 
 
 @lru_cache(maxsize=512)

@@ -1,19 +1,30 @@
-"""What the model said in its calls of sensitive tools, found again in the text of its answers."""
+"""What the model said in its calls of sensitive tools, found again in the text of its answers.
+
+Confirmed calls are known with their arguments. A frame that never was confirmed (cut off, or behind
+an error, where nobody reads on) is told by its first line.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping
 from json import dumps
 from typing import Any
 
 from bridge.store.spans import Secret
 
+_END = re.compile(r"^(?:end$|call )", re.MULTILINE)
+_LINE = re.compile(r"^(?:arg [\w.\-]{1,64} )?(?P<said>[^\n]+)$", re.MULTILINE)
+
 
 class SensitiveCalls:
-    """The confirmed source of each call (a frame, or arguments in JSON) with its arguments."""
+    """The confirmed source of each call (a frame, or arguments in JSON) with its arguments.
+    ``names`` are those of the sensitive tools."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: Collection[str]) -> None:
         self._calls: dict[str, tuple[tuple[str, str], ...]] = {}
+        either = "|".join(map(re.escape, names)) or r"(?!)"
+        self._open = re.compile(rf"^call [\w.\-]{{1,64}} (?:{either})$", re.MULTILINE)
 
     def add(self, frame: str, arguments: Mapping[str, Any]) -> None:
         if frame:
@@ -29,6 +40,17 @@ class SensitiveCalls:
             while start >= 0:
                 yield from (Secret(start + a, start + b, "") for a, b in places)
                 start = text.find(frame, start + 1)
+        for opening in self._open.finditer(text):
+            if not any(text.startswith(frame, opening.start()) for frame in self._calls):
+                yield from _unconfirmed(text, opening.end() + 1)
+
+
+def _unconfirmed(text: str, start: int) -> Iterator[Secret]:
+    """Every line of a frame from behind its first one up to its end, without ``arg KEY``."""
+    behind = _END.search(text, start)
+    end = behind.start() if behind else len(text)
+    for line in _LINE.finditer(text, start, end):
+        yield Secret(line.start("said"), line.end("said"), "")
 
 
 def _places(frame: str, values: tuple[tuple[str, str], ...]) -> Iterator[tuple[int, int]]:

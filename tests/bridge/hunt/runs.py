@@ -221,7 +221,10 @@ def _refused(prey: Prey) -> None:
     error = {"error": {"message": f"Incorrect API key provided: {plants.key}", "type": "auth"}}
     answers = [
         chat_answer(calls(("search_messages", {"query": plants.arguments[0]}))),
-        chat_answer(f"call c1 type_text\narg text {plants.said[0]}\nnonsense {plants.said[1]}\n"),
+        chat_answer(
+            f"call c1 type_text\narg text {plants.said[0]}\nnonsense {plants.said[1]}\n"
+            + calls(("search_contacts", {"query": plants.arguments[1]}))
+        ),
         Answer([json.dumps(error).encode()], 401, "application/json"),
     ]
     _run(prey, "refused", answers, more=("--deny", "sensitive_read"))
@@ -273,8 +276,14 @@ def _continued(prey: Prey) -> None:
 def _told_by_commands(prey: Prey) -> None:
     for line in _bridge(prey, "sessions", "list", "--json").stdout.splitlines():
         session = json.loads(line).get("session") or json.loads(line)["id"]
-        for argv in (("show",), ("show", "--json"), ("export",), ("export", "--format", "md")):
+        for argv in (
+            ("show",),
+            ("show", "--json"),
+            ("export",),
+            ("export", "--format", "markdown"),
+        ):
             ran = _bridge(prey, "sessions", argv[0], session, *argv[1:])
+            assert ran.returncode == 0, ran.stderr
             prey.outputs[f"sessions {argv} {session}"] = ran.stdout + ran.stderr
     prey.outputs["sessions list"] = _bridge(prey, "sessions", "list").stdout
 

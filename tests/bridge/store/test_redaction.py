@@ -16,6 +16,7 @@ from bridge.conversation.events import (
     ResponseFinished,
     RunEvent,
 )
+from bridge.store.previews import preview_of
 from bridge.store.redaction import Redacted, Redactor
 from device_tools.schema import RiskGroup
 
@@ -152,3 +153,32 @@ def test_a_recording_loses_what_calls_of_sensitive_tools_say() -> None:
         "a query: call c1 search_messages\narg query *****\nend\n" + '{"q": "*******"}'
     )
     assert redactor.text(text) == text
+
+
+@pytest.mark.parametrize("end", ["", "end\n", "call c2 press_key\narg key home\nend\n"])
+def test_a_recording_loses_frames_of_sensitive_tools_that_never_became_calls(end: str) -> None:
+    """Cut off, or behind an error where nobody reads on: the first line is enough."""
+    text = f"I look.\ncall c1 search_messages\narg query my bank\narg x <<E\nbody of it\nE\n{end}"
+    shown = list(text)
+    for secret in Redactor().spans_of_wire(text):
+        shown[secret.start : secret.end] = "*" * (secret.end - secret.start)
+    assert "".join(shown) == (
+        f"I look.\ncall c1 search_messages\narg query *******\narg x ***\n**********\n*\n{end}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "group", "kept"),
+    [
+        ('[4] "Lunch at 12?"', RiskGroup.DIRECT, True),
+        ('[4] "Your verification code is 482913"', RiskGroup.DIRECT, False),
+        ('[4] "Lunch at 12?"', RiskGroup.SENSITIVE_READ, False),
+    ],
+)
+def test_no_small_picture_is_kept_of_a_screen_with_a_secret(
+    text: str, group: RiskGroup, kept: bool
+) -> None:
+    """The note says so, by what the list beside the picture says; sensitive tools keep none."""
+    event = CallFinished(1, "c1", "observe", group, "DONE", 0, "", text, 1.0, ("screenshot",))
+    record = Redactor().redact(event, "r-1", 1.0).record
+    assert (preview_of(record, 0, "image/jpeg", b"jpg") is not None) is kept
