@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,10 @@ import pytest
 from device_tools.virtual import launcher
 from tests.bridge.place import KEY, Place, certified, checked
 from tests.doubles.provider_server import (
+    DONE,
     Answer,
     Delay,
+    Do,
     HangUp,
     ScriptedServer,
     Step,
@@ -185,3 +188,49 @@ def test_a_providers_protocol_holds_and_the_flag_wins(place: Place) -> None:
     assert used == ["native-inc", "ctl"]
     assert native["tools"] and "NBYTES" not in json.dumps(native["messages"])
     assert "tools" not in text and "NBYTES" in json.dumps(text["messages"])
+
+
+def test_retries_are_bounded_and_shown(place: Place) -> None:
+    """A busy server is asked three times in all; each further attempt is a notice in the record."""
+    busy = refused(503, {"error": {"message": "busy"}})
+    soon = Answer([b"later"], 429, "text/plain", (("Retry-After", "1"),))
+    with ScriptedServer([busy, soon, chat_answer("It is done."), busy, busy, busy]) as server:
+        named = ("--provider", "custom", "--base-url", server.base_url, "--model", "m")
+        ran = place.run(*named)
+        assert (ran.returncode, ran.stdout) == (0, "It is done.\n"), ran.stderr
+        notes = [body for kind, body in place.last_events() if kind == "notice"]
+        shown = [note for note in notes if "attempt" in note]
+        assert "answered 503: busy; attempt 2 of 3 in 0.5 s" in shown[0]
+        assert "answered 429; attempt 3 of 3 in 1 s" in shown[1]
+        assert len(shown) == 2
+        checked(place, place.run(*named), "503: busy", "try again later")
+        assert len(server.requests) == 6
+
+
+def test_the_key_is_in_no_process_list_and_no_file(place: Place, tmp_path: Path) -> None:
+    """Not in the arguments of a process while a reply comes in, not in what the run leaves
+    behind, also when everything is logged."""
+    lines: list[bytes] = []
+
+    def look() -> None:
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            with suppress(OSError):
+                lines.append(path.read_bytes())
+
+    files = ("--debug-http", str(tmp_path / "http.log"), "--record", str(tmp_path / "wire.jsonl"))
+    with ScriptedServer([Answer([SAID, Do(look), chat_chunk(finish="stop"), DONE])]) as server:
+        named = ("--provider", "custom", "--base-url", server.base_url, "--model", "m")
+        ran = place.bridge(
+            "--debug", "run", "--device", "p", *named, *files, "do it", BRIDGE_API_KEY=KEY
+        )
+        [request] = server.requests
+    assert ran.returncode == 0, ran.stderr
+    assert request.headers["authorization"] == f"Bearer {KEY}"
+    assert any(named[3].encode() in line for line in lines)
+    left = [path.read_bytes() for folder in (place.home, tmp_path) for path in files_in(folder)]
+    assert len(left) > 3
+    assert not any(KEY.encode() in each for each in [*lines, *left, ran.stderr.encode()])
+
+
+def files_in(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]

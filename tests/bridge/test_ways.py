@@ -148,6 +148,23 @@ def test_the_money_ceiling_stops_the_run_before_the_next_request(ways: Ways) -> 
     assert [each["name"] for each in events(place, "call_finished")] == ["observe_screen"]
 
 
+def test_a_search_of_the_provider_is_told_and_its_sources_are_links(ways: Ways) -> None:
+    """--web-search offers it; start, end and cited sources are in the answer and in the record."""
+    place = ways.place
+    source = {"type": "url_citation", "url": "https://a.example/", "title": "A"}
+    found = responses_stream.message(
+        "It is done.", annotations=[{**source, "start_index": 0, "end_index": 11}]
+    )
+    stream = responses_stream.stream(responses_stream.search(), found)
+    with ScriptedServer([responses_stream.answer(stream)]) as server:
+        ran = place.run(*CUSTOM, server.base_url, "--wire", "responses", "--web-search")
+        assert server.requests[0].json["tools"] == [{"type": "web_search"}]
+    assert (ran.returncode, ran.stdout) == (0, "It is done. ([A](https://a.example/))\n")
+    shown = place.bridge("sessions", "show").stdout
+    begun, ended = (f"web_search of the provider: {word}" for word in ("started", "done"))
+    assert 0 < shown.index(begun) < shown.index(ended) < shown.index("https://a.example/")
+
+
 CUSTOM = ("--provider", "custom", "--model", "m", "--base-url")
 
 
