@@ -15,6 +15,8 @@ from bridge.store.spans import Secret
 MAX_AFTER = 48
 MAX_BEFORE = 34
 LONGEST_CODE = 16
+BEFORE_MARK, BEHIND_MARK = 128, 64
+"""An announcing word begins and ends no further from its mark: "your" and three words, "code"."""
 
 # Plain substrings without which no word can match: most texts are done with these.
 _WORD_MARKS = (
@@ -22,7 +24,7 @@ _WORD_MARKS = (
     "to sign in", "码", "碼", "口令", "コード",
     "番号", "ワンタイム", "인증", "보안", "확인", "일회용", "код", "одноразов", "пароль", "código",
     "codigo", "clave", "contraseña", "senha", "رمز", "كود", "सत्यापन", "ओटीपी", "लॉगिन", "einmal",
-    "kod", "codice", "mã", "รหัส", "קוד", "κωδικ", "salasana",
+    "kod", "kód", "cod ", "codul", "codice", "mã", "รหัส", "קוד", "κωδικ", "salasana",
 )  # fmt: skip
 
 # Words that announce a one-time code. Weak words ("code") need a possessive or a verb beside them.
@@ -88,9 +90,7 @@ _PHONE_BEFORE = re.compile(r"\+\d[\d \-]*\Z")
 def find_codes(text: str, lower: str) -> Iterator[Secret]:
     """For each announcing word the nearest number that can be its code; ``lower`` is
     ``text.lower()``."""
-    if not any(mark in lower for mark in _WORD_MARKS):
-        return
-    words = [word for word in _WORDS.finditer(text) if not _is_other_word(text, word)]
+    words = [word for word in _announcements(text, lower) if not _is_other_word(text, word)]
     if not words:
         return
     candidates = [match for match in _CANDIDATE.finditer(text) if not _is_other(text, match)]
@@ -104,6 +104,35 @@ def find_codes(text: str, lower: str) -> Iterator[Secret]:
         if best is not None and best[1] not in taken:
             taken.add(best[1])
             yield Secret(best[1], best[2], "code")
+
+
+def _announcements(text: str, lower: str) -> Iterator[re.Match[str]]:
+    """The announcing words; looked for only around their marks, which is many times faster."""
+    if len(lower) != len(text):  # a few letters become two in lower case, so places differ
+        yield from _WORDS.finditer(text)
+        return
+    for start, end in _around(lower):
+        yield from _WORDS.finditer(text, start, end)
+
+
+def _around(lower: str) -> Iterator[tuple[int, int]]:
+    """The parts of a text in which a word can stand, apart and in order."""
+    start = end = -1
+    for place in sorted(place for mark in _WORD_MARKS for place in _places(mark, lower)):
+        if place - BEFORE_MARK > end:
+            if end >= 0:
+                yield start, end
+            start = max(0, place - BEFORE_MARK)
+        end = min(len(lower), place + BEHIND_MARK)
+    if end >= 0:
+        yield start, end
+
+
+def _places(mark: str, lower: str) -> Iterator[int]:
+    place = lower.find(mark)
+    while place >= 0:
+        yield place
+        place = lower.find(mark, place + 1)
 
 
 def _is_other_word(text: str, word: re.Match[str]) -> bool:
