@@ -28,10 +28,13 @@ ABSOLUTE_SECONDS = 2 * 3600.0
 
 _OPEN = """\
 exec 7>&1 8>&2; set +m; unset HISTFILE PS4
-_bridge_end() { command echo "\1bridge-done-$1 $?" >&7; command echo "\1bridge-done-$1 0" >&8; }"""
-"""7 and 8 are where the marks go, whatever a command does to its own streams. A function, as the
-phone's shell reads its commands byte by byte. mksh traces (set -x) to its first stderr whatever is
-redirected, but spells out the control character, so that a trace never is a mark."""
+_B_() {
+  command echo "\1bridge-done-$1 $?" >&7
+  command echo "\1bridge-done-$1 0" >&8
+} 2>/dev/null"""
+"""7 and 8 are where the marks go, whatever a command does to its own streams. A function with a
+short name, as the phone's shell reads its commands byte by byte. mksh traces (set -x) to its first
+stderr whatever is redirected, but spells out the control character: a trace never is a mark."""
 
 
 class Session:
@@ -194,7 +197,7 @@ class _Reply:
     def to_the_mark(self, line: str, limit: Limit) -> int:
         """Send the line; its exit code, or the shell's when that ends on the way."""
         end = time.monotonic() + limit.seconds
-        self._shell.feed(f"{line}\n{{ _bridge_end {self._word};}} 2>/dev/null")
+        self._shell.feed(f"{line}\n_B_ {self._word}")
         while self._out.line is None or self._err.line is None:
             self._take(self._shell.read(end, limit))
             if self._shell.code is not None:
