@@ -26,8 +26,11 @@ from device_tools.limits import Limit
 IDLE_SECONDS = 15 * 60.0
 ABSOLUTE_SECONDS = 2 * 3600.0
 
-_OPEN = "exec 7>&1 8>&2; set +m; unset HISTFILE PS4"
-"""7 and 8 are where the marks go, whatever a command does to its own streams."""
+_OPEN = """\
+exec 7>&1 8>&2; set +m; unset HISTFILE PS4
+_bridge_end() { command echo "bridge-done-$1 $?" >&7; command echo "bridge-done-$1 0" >&8; }"""
+"""7 and 8 are where the marks go, whatever a command does to its own streams. A function, as the
+phone's shell reads its commands byte by byte."""
 
 
 class Session:
@@ -53,8 +56,9 @@ class Session:
         self.ended = ""
         self._stack = ExitStack()
         self._busy = Lock()
-        self._idle_seconds = idle
-        self._idle: Timer | None = None
+        self._idle_seconds, self._absolute_seconds = idle, absolute
+        self._opened = self._used = time.monotonic()
+        self._timer: Timer | None = None
         self._shell = self._stack.enter_context(
             supervisor.start(Command(cwd=cwd, mode=Mode.SHELL), form)
         )
@@ -67,8 +71,7 @@ class Session:
         if self._shell.code is not None:
             self._stack.close()
             raise SessionEnded("the session's shell ended at once", advice="check the directory")
-        self._lifetime = self._timer(absolute, f"it was open for {absolute:g} s")
-        self._rest()
+        self._check_limits()
 
     @property
     def process(self) -> int:
@@ -99,20 +102,18 @@ class Session:
             )
         try:
             self._refuse_when_ended()
-            if self._idle is not None:
-                self._idle.cancel()
             started(self._shell)
             line = _line(text, cwd, merge_stderr)
             self._run(line, seconds, output)
         finally:
+            self._used = time.monotonic()
             self._busy.release()
 
     def close(self, reason: str = "it was closed") -> None:
         """End the shell and all it started; the phone does it by itself. Never blocks."""
         self.ended = self.ended or reason
-        for timer in (self._idle, getattr(self, "_lifetime", None)):
-            if timer is not None:
-                timer.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
         self._shell.stop()
         if self._busy.acquire(blocking=False):
             self._stack.close()
@@ -139,9 +140,7 @@ class Session:
 
     def _finish(self, code: int, output: Output) -> None:
         end = End.STOPPED if self.ended else End.EXIT
-        if self._shell.code is None:
-            self._rest()
-        else:
+        if self._shell.code is not None:
             self.ended = self.ended or f"its shell exited with code {code}"
             self._give_up()
         output.finish(code, end)
@@ -152,21 +151,25 @@ class Session:
                 f"session {self.id} has ended: {self.ended}", advice="open a new session"
             )
 
-    def _rest(self) -> None:
-        self._idle = self._timer(
-            self._idle_seconds, f"it was not used for {self._idle_seconds:g} s"
-        )
-
-    def _timer(self, seconds: float, reason: str) -> Timer:
-        timer = Timer(seconds, self.close, [reason])
-        timer.daemon = True
-        timer.start()
-        return timer
+    def _check_limits(self) -> None:
+        """End the session at a limit, else look again when the next one may be reached. One timer
+        for all commands: to start one for each would cost more than the command."""
+        now = time.monotonic()
+        used = now if self._busy.locked() else self._used
+        left_idle = used + self._idle_seconds - now
+        left = self._opened + self._absolute_seconds - now
+        if left <= 0:
+            self.close(f"it was open for {self._absolute_seconds:g} s")
+        elif left_idle <= 0:
+            self.close(f"it was not used for {self._idle_seconds:g} s")
+        elif not self.ended:
+            self._timer = Timer(min(left, left_idle), self._check_limits)
+            self._timer.daemon = True
+            self._timer.start()
 
     def _give_up(self) -> None:
-        for timer in (self._idle, self._lifetime):
-            if timer is not None:
-                timer.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
         self._stack.close()
 
 
@@ -176,15 +179,14 @@ class _Reply:
     def __init__(self, shell: Supervised, output: Output) -> None:
         self._shell = shell
         self._output = output
-        self._mark = f"bridge-done-{secrets.token_hex(16)} "
-        self._out = MarkScanner(self._mark.encode())
-        self._err = MarkScanner(self._mark.encode())
+        self._word = secrets.token_hex(8)
+        mark = f"bridge-done-{self._word} ".encode()
+        self._out, self._err = MarkScanner(mark), MarkScanner(mark)
 
     def to_the_mark(self, line: str, limit: Limit) -> int:
         """Send the line; its exit code, or the shell's when that ends on the way."""
         end = time.monotonic() + limit.seconds
-        marks = f'command echo "{self._mark}$?" >&7; command echo "{self._mark}0" >&8'
-        self._shell.feed(f"{line}\n{{ {marks}; }} 2>/dev/null")
+        self._shell.feed(f"{line}\n{{ _bridge_end {self._word};}} 2>/dev/null")
         while self._out.line is None or self._err.line is None:
             self._take(self._shell.read(end, limit))
             if self._shell.code is not None:
@@ -202,7 +204,8 @@ class _Reply:
     def _take(self, packet: Packet | None) -> None:
         if packet is not None:
             scanner = self._err if packet.kind == STDERR else self._out
-            self._output.sink(packet.kind, scanner.feed(packet.data))
+            if data := scanner.feed(packet.data):
+                self._output.sink(packet.kind, data)
 
     def _take_rest(self) -> None:
         self._output.sink(STDOUT, self._out.rest())
