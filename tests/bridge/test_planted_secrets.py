@@ -74,6 +74,6 @@ def test_no_planted_secret_is_left_anywhere(tmp_path: Path) -> None:
     assert verdict.clean, verdict.missing
     assert verdict.reached >= 40
     assert prey.exits == {
-        "told": 0, "typed0": 0, "native": 0, "refused": 4, "cancelled": 130, "killed": -9,
-        "continued": 0,
+        "told": 0, "typed0": 0, "native": 0, "shell": 0, "refused": 4, "cancelled": 130,
+        "killed": -9, "continued": 0,
     }  # fmt: skip
