@@ -14,7 +14,8 @@ from bridge.store.spans import Secret
 
 MAX_AFTER = 48
 MAX_BEFORE = 34
-LONGEST_CODE = 16
+LONGEST_CODE = 40
+"""Of what stands for one: a placeholder is longer than a code."""
 BEFORE_MARK, BEHIND_MARK = 128, 64
 """An announcing word begins and ends no further from its mark: "your" and three words, "code"."""
 
@@ -74,6 +75,7 @@ _CANDIDATE = re.compile(
     r"|\d{3}[ \-]\d{3,4}|\d{2}-\d{2}-\d{2}|\d{4,8}"
     r"|(?=[A-Z0-9]{0,7}[0-9])(?=[A-Z0-9]{0,7}[A-Z])[A-Z0-9]{5,8}"
     r")(?![0-9A-Za-z_\d])(?![.,:/\-][\d])"
+    r"|(?P<gone>\[redacted[a-z: ]{0,24}\])"
 )
 _MONEY_AFTER = re.compile(
     r"\s?(?:元|円|원|€|\$|£|USD|EUR|GBP|CNY|RMB|INR|руб|р\b|ريال|MB|GB|KB|ms\b|px\b|%)"
@@ -101,7 +103,8 @@ def find_codes(text: str, lower: str) -> Iterator[Secret]:
         last = bisect_right(starts, word.end() + MAX_AFTER)
         nearby = (_distance(text, word, match) for match in candidates[first:last])
         best = min((near for near in nearby if near is not None), default=None)
-        if best is not None and best[1] not in taken:
+        # a code that was hidden already is still the nearest one
+        if best is not None and best[1] not in taken and text[best[1]] != "[":
             taken.add(best[1])
             yield Secret(best[1], best[2], "code")
 
@@ -143,6 +146,8 @@ def _is_other_word(text: str, word: re.Match[str]) -> bool:
 
 def _is_other(text: str, match: re.Match[str]) -> bool:
     """Money, sizes, card tails, references: numbers that are no code even beside the word."""
+    if match["gone"]:
+        return False
     if _MONEY_AFTER.match(text, match.end()):
         return True
     before = text[max(0, match.start() - 16) : match.start()]

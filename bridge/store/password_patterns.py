@@ -90,6 +90,7 @@ _REFERENCE = re.compile(
 )
 # how Java prints an object: window tokens fill the output of dumpsys
 _OBJECT = re.compile(r"[\w.$]{0,80}(?:Token|WCT)\{|[\w.$]{1,120}@[0-9a-f]{1,8}\Z")
+_CALLED = re.compile(r"[A-Za-z_][\w.]*\(")
 _WIFI_BEFORE = re.compile(r"(?:wi-?fi|network|hotspot)[ \t]\Z", re.IGNORECASE)
 _PLAIN_KEY = re.compile(r"(?:^|\\n)[ \t]{0,40}(?:- )?[a-z0-9_.\-]{0,60}\Z")
 _TRAILING = ".,;:)]}>，。；）"
@@ -128,12 +129,15 @@ def _is_no_value(value: str) -> bool:
 def _is_meant(text: str, match: re.Match[str], value: str, *, bare: bool) -> bool:
     """Whether the value is one, not the rest of a sentence or of a label ("Password: forgotten?").
 
-    A path is no password (``PWD=/sdcard``), nor is a printed object a token.
+    A path is no password (``PWD=/sdcard``), nor is a printed object a token, nor the call of a
+    function in a line of source code.
     """
     groups = match.groupdict()
     if match.re in (_XML, _OPTION, _QR):
         return True
     if match[0][:5].lower() == "token" and _OBJECT.match(value):
+        return False
+    if " = " in match[0] and _CALLED.match(value):
         return False
     if value.startswith("/") and "pwd" in match[0][:8].lower():
         return False

@@ -43,6 +43,8 @@ AT = {offset: base64.b64encode(b"xyz"[:offset] + SECRET.encode() + b"w") for off
         b"junk" + zlib.compress(json.dumps(SECRET).encode(), 9),
         gzip.compress(SECRET.encode("utf-16-le")),
     ],
+    # no bytes in the names: a packed form holds the time of packing
+    ids=range(18),
 )
 def test_the_search_finds_every_form(written: bytes, tmp_path: Path) -> None:
     """In the middle of other bytes, in a file below a folder."""
@@ -72,6 +74,6 @@ def test_no_planted_secret_is_left_anywhere(tmp_path: Path) -> None:
     assert verdict.clean, verdict.missing
     assert verdict.reached >= 40
     assert prey.exits == {
-        "told": 0, "typed0": 0, "native": 0, "refused": 4, "cancelled": 130, "killed": -9,
-        "continued": 0,
+        "told": 0, "typed0": 0, "native": 0, "shell": 0, "refused": 4, "cancelled": 130,
+        "killed": -9, "continued": 0,
     }  # fmt: skip

@@ -78,6 +78,7 @@ def hunted(folder: Path, plants: Plants) -> Prey:
         _told(prey)
         _typed(prey, *serial_and_port)
         _native(prey)
+        _in_the_shell(prey)
         _refused(prey)
         _steered_and_cancelled(prey)
         _killed(prey)
@@ -213,6 +214,29 @@ def _native_answer(text: str, name: str, arguments: dict[str, object]) -> Answer
         piece = {"index": 0, "function": {"arguments": source[n : n + 4]}}
         steps.append(chat_chunk({"tool_calls": [piece]}))
     return Answer([*steps, chat_chunk(finish="tool_calls"), b"data: [DONE]\n\n"])
+
+
+def _in_the_shell(prey: Prey) -> None:
+    """Files and outputs of commands, in the phone's own storage."""
+    plants = prey.plants
+    text = "\n".join(plants.said)
+    path = "/sdcard/planted.txt"
+    written = f"call c1 write_file\narg path {path}\narg content <<EOT\n{text}\nEOT\nend\n"
+    session = {"action": "open_and_exec", "command": f"echo {_quoted(plants.said[-1])}"}
+    answers = [
+        written,
+        calls(("read_file", {"path": path})),
+        calls(("run_command", {"command": f"cat {path}"})),
+        calls(("run_command", {"command": f"cat {path} >&2; exit 3"})),
+        calls(("terminal", session)),
+        calls(("list_directory", {"path": "/data/local/tmp"})),
+        f"It says {plants.said[-1]}.\n" + FINISH.format(summary="Read."),
+    ]
+    _run(prey, "shell", [chat_answer(answer) for answer in answers])
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "'\\''") + "'"
 
 
 def _refused(prey: Prey) -> None:

@@ -182,3 +182,10 @@ def test_no_small_picture_is_kept_of_a_screen_with_a_secret(
     event = CallFinished(1, "c1", "observe", group, "DONE", 0, "", text, 1.0, ("screenshot",))
     record = Redactor().redact(event, "r-1", 1.0).record
     assert (preview_of(record, 0, "image/jpeg", b"jpg") is not None) is kept
+
+
+def test_a_redacted_text_stays_as_it_is() -> None:
+    """A placeholder is no reason to hide the next number."""
+    redacted = Redactor().text("Your verification code is 482913, room 4829, total 1204")
+    assert redacted == "Your verification code is [redacted code], room 4829, total 1204"
+    assert Redactor().text(redacted) == redacted
