@@ -1,1 +1,1 @@
-"""Place of the terminal environments and the pinned Alpine installs. Nothing is built here yet."""
+"""Terminals on the phone: supervised shells of its own userland, their tools, its files."""

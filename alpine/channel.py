@@ -6,6 +6,7 @@ A packet is one byte id, a little-endian u32 length, the data (AOSP adb, shell_p
 
 from __future__ import annotations
 
+import socket
 import struct
 import time
 from collections.abc import Iterator
@@ -114,6 +115,7 @@ class ShellChannel:
         sock = self._stream.sock
         try:
             sock.settimeout(left)
+            _acknowledge_at_once(sock)
             piece = sock.recv(256 * 1024)
         except TimeoutError:
             cancel.check(Outcome.UNKNOWN)
@@ -146,6 +148,13 @@ def open_channel(phone: AdbPhone, command: str, *, options: str = "raw") -> Iter
             ) from refusal
         stream.outcome = Outcome.UNKNOWN
         yield ShellChannel(stream, phone)
+
+
+def _acknowledge_at_once(sock: socket.socket) -> None:
+    """The adb server's small packets wait for each other's acknowledgement (Nagle), which Linux
+    holds back for 40 ms; the option lasts for one exchange only."""
+    if hasattr(socket, "TCP_QUICKACK"):
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
 
 
 def _late(limit: Limit) -> DeviceTimeout:

@@ -7,7 +7,9 @@ DeviceError
     ├── RootUnavailable     no su form gives real power
     ├── SessionEnded        the session's shell is gone
     ├── UnknownSession      no such session or job
+    ├── TooMany             so many sessions or jobs are open already
     ├── SessionBusy         a command of the session is still running
+    ├── EnvironmentMissing  the terminal environment is not installed
     └── FileFailed          the phone refused to read or write a file
 """
 
@@ -31,7 +33,18 @@ class AdmissionClosed(TerminalError):
 
 
 class RootUnavailable(TerminalError):
-    """No su, su refused or did not answer, or its root has no power."""
+    """No su, su refused or did not answer, or its root has no power; ``reason`` is one of
+    ``alpine.root.Refusal``."""
+
+    def __init__(self, message: str, *, advice: str = "", reason: str = "") -> None:
+        super().__init__(message, advice=advice)
+        self.reason = reason
+
+
+class EnvironmentMissing(TerminalError):
+    """The phone has no such environment; the advice says how to install it."""
+
+    blame = Blame.USER
 
 
 class SessionEnded(TerminalError):
@@ -40,6 +53,12 @@ class SessionEnded(TerminalError):
 
 class UnknownSession(TerminalError):
     """No session or job has this id."""
+
+    blame = Blame.MODEL
+
+
+class TooMany(TerminalError):
+    """So many sessions or jobs are open already; nothing was started."""
 
     blame = Blame.MODEL
 

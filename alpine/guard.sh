@@ -74,17 +74,30 @@ signal_owned() {
   done
 }
 
+# Tenths of a second since the phone started, into $now; 0 where they cannot be read.
+tick() {
+  now=0
+  if read -r up rest 2>/dev/null </proc/uptime; then
+    up=${up%?}
+    now=${up%.*}${up#*.}
+  fi
+}
+
 # TERM, 2 s of grace, then KILL until two looks in a row find nothing: a process that is in the
 # middle of an exec shows neither its old nor its new environment.
 stop() {
   read -r self rest </proc/self/stat
-  rounds=0 clean=0
+  rounds=0 clean=0 first=TERM
+  tick; begun=$now
   while [ $rounds -lt 60 ] && [ $clean -lt 2 ]; do
-    case $rounds in
-    0) signal_owned TERM ;;
-    ?|1?) signal_owned 0 ;;
-    *) signal_owned KILL ;;
-    esac
+    tick
+    # by the clock: on a busy phone every look takes long
+    if [ $rounds -ge 20 ] || [ $((now - begun)) -ge 20 ]; then
+      signal_owned KILL
+    else
+      signal_owned $first
+    fi
+    first=0
     if [ "$left" = 0 ]; then
       clean=$((clean + 1))
     else
@@ -146,8 +159,13 @@ IFS= read -r line <&3 && [ "$line" = "go $token" ] || exit 125
 
 listen | run "$@"
 code=$?
-stop
+# both ends of the pipe have cleaned up by themselves, unless they were killed
+left=1
+if [ $code -lt 128 ]; then
+  read -r self rest </proc/self/stat
+  signal_owned 0
+fi
+[ "$left" = 0 ] || stop
 [ "$mode" = script ] && rm -f -- "$text"
-echo "
-bridge-end $token done $code $left" >&2
+echo "bridge-end $token done $code $left" >&2
 exit $code

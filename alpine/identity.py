@@ -26,17 +26,24 @@ class Elevation(StrEnum):
 
 @dataclass(frozen=True)
 class ShellForm:
-    """``words`` start the shell that runs commands; ``environment`` is set for it."""
+    """``words`` start the shell that supervises, ``environment`` is set for it. ``inner`` start
+    the shell that runs commands, where it is another one: inside a chroot."""
 
     identity: Identity = Identity.USER
     elevation: Elevation = Elevation.NONE
     words: tuple[str, ...] = ("sh",)
     environment: tuple[str, ...] = ()
+    inner: tuple[str, ...] = ()
 
     def script(self, text: str, *arguments: str) -> str:
         """The command for adb that runs a script of ours with ``$1``... in this form."""
         starter = ("env", *self.environment) if self.environment else ()
         return self.line([*starter, *self.words, "-c", text, "bridge", *arguments])
+
+    @property
+    def shell(self) -> tuple[str, ...]:
+        """What takes ``-c COMMAND``, a file, or commands from its standard input."""
+        return self.inner or self.words
 
     def line(self, argv: Sequence[str]) -> str:
         """The argument vector as one line for the phone's shell."""

@@ -22,7 +22,7 @@ from alpine.errors import AdmissionClosed, SupervisionFailed
 from alpine.identity import ShellForm
 from alpine.marks import MarkScanner
 from device_tools.adb import AdbPhone
-from device_tools.errors import DeviceError, DeviceTimeout
+from device_tools.errors import BridgeError, DeviceError, DeviceTimeout
 from device_tools.limits import Limit
 
 HANDSHAKE = Limit("the handshake with a new shell on the phone", 15.0)
@@ -36,8 +36,7 @@ MAX_NOISE = 64 * 1024
 _OUTER = """\
 token=$1; shift
 (setsid "$@"); code=$?
-echo "
-bridge-end $token over" >&2
+echo "bridge-end $token over" >&2
 exit $code"""
 """Outlives a guard that is killed, whose daemons would hold the stream open."""
 
@@ -83,7 +82,7 @@ class Supervised:
         self.clean = False
         self._channel = channel
         self._sweep = sweep
-        self._end = MarkScanner(f"\nbridge-end {process.token} ".encode())
+        self._end = MarkScanner(f"bridge-end {process.token} ".encode())
 
     def feed(self, text: str) -> None:
         """Lines for a shell (mode SHELL)."""
@@ -92,7 +91,7 @@ class Supervised:
 
     def stop(self) -> None:
         """Ask the phone to end it: TERM, KILL after 2 s, then the sweep."""
-        with suppress(DeviceError):
+        with suppress(BridgeError):
             self._channel.send(b"end\n")
 
     def hang_up(self) -> None:
@@ -245,7 +244,7 @@ def _guarded(command: Command, form: ShellForm, token: str) -> str:
     merge = "1" if command.merge_stderr else "0"
     asked = (token, command.mode.value, command.cwd, merge, command.text)
     return form.script(
-        _OUTER, token, *form.words, "-c", _guard(), "bridge-guard", *asked, *form.words
+        _OUTER, token, *form.words, "-c", _guard(), "bridge-guard", *asked, *form.shell
     )
 
 
@@ -289,7 +288,7 @@ def _handshake(channel: ShellChannel, token: str) -> Process:
 
 
 def _refused(code: int, errors: bytes) -> SupervisionFailed:
-    lines = errors.decode("utf-8", "replace").split("\nbridge-end ")[0].split("\n")
+    lines = errors.decode("utf-8", "replace").split("bridge-end ")[0].split("\n")
     reason = next((line for line in lines if line.strip()), f"exit code {code}")[:200]
     return SupervisionFailed(
         f"the phone's shell did not start under supervision: {reason}",

@@ -39,6 +39,10 @@ class Settings:
     context_window: int | None = None
     request: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
+    connect_timeout: float | None = None
+    first_byte_timeout: float | None = None
+    idle_timeout: float | None = None
+    answer_timeout: float | None = None
     record: str | None = None
     debug_http: str | None = None
     max_turns: int = MAX_TURNS
@@ -47,6 +51,7 @@ class Settings:
     max_cost: float | None = None
     max_output_tokens: int = MAX_OUTPUT_TOKENS
     ask: Ask = Ask.NONE
+    adb_root: bool = False
     groups: Mapping[RiskGroup, bool] = field(default_factory=dict)
 
 

@@ -14,13 +14,14 @@ from device_tools.schema import RiskGroup
 
 PROTOCOLS = ("ctl-heredoc", "ctl", "native-eos", "native-inc", "xml")
 WIRES = ("chat", "responses", "anthropic")
-QUIRKS = ("stop-with-calls",)
+QUIRKS = ("stop-with-calls", "comments-as-data")
 THINKING = ("off", "low", "medium", "high")
 TABLE_ONLY = ("reasoning", "context_window", "request", "headers")
 """Settings that belong to one provider: they stand in its table of the file and nowhere else."""
 PROVIDER_KEYS = (
     "base_url", "model", "wire", "protocol", "quirk", "thinking", "web_search",
-    "pictures", *TABLE_ONLY,
+    "pictures", "connect_timeout", "first_byte_timeout", "idle_timeout", "answer_timeout",
+    *TABLE_ONLY,
 )  # fmt: skip
 _SECRET_WORDS = ("key", "token", "secret", "password", "auth", "cookie")
 _HEADER_NAME = re.compile(r"[A-Za-z0-9-]{1,64}")
@@ -163,6 +164,10 @@ CHECKS: Mapping[str, Check] = {
     "context_window": number,
     "request": request,
     "headers": headers,
+    "connect_timeout": amount,
+    "first_byte_timeout": amount,
+    "idle_timeout": amount,
+    "answer_timeout": amount,
     "record": text,
     "debug_http": text,
     "max_turns": turns,
@@ -171,6 +176,7 @@ CHECKS: Mapping[str, Check] = {
     "max_cost": amount,
     "max_output_tokens": number,
     "ask": ask,
+    "adb_root": switch,
     "groups": group_table,
 }
 """Every setting, by its name in ``bridge.config.Settings``."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from bridge.images import user_images
 
 if TYPE_CHECKING:
     from bridge.config import Settings
+    from bridge.providers.endpoint import HttpLimits
     from bridge.providers.settings import ProviderSettings, ResolvedProvider
     from device_tools.result import Image
 
@@ -79,4 +80,18 @@ def provider_settings(settings: Settings) -> ProviderSettings:
         settings.headers,
         settings.record or "",
         settings.debug_http or "",
+        _http_limits(settings),
+    )
+
+
+def _http_limits(settings: Settings) -> HttpLimits:
+    from bridge.providers.endpoint import HttpLimits
+
+    usual = HttpLimits()
+    return replace(
+        usual,
+        connect=settings.connect_timeout or usual.connect,
+        first_byte=settings.first_byte_timeout or usual.first_byte,
+        idle=settings.idle_timeout or usual.idle,
+        answer_wait=settings.answer_timeout or usual.answer_wait,
     )

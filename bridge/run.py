@@ -26,7 +26,7 @@ from bridge.control.ending import answered, ended_by
 from bridge.control.server import serve
 from bridge.control.session import RunSession, time_limit
 from bridge.conversation.events import Approval, Notice, RunFinished, RunStarted
-from bridge.device import EXCHANGE, open_target
+from bridge.device import open_target
 from bridge.device_lock import hold_device
 from bridge.errors import ControlError, PhoneInUse
 from bridge.plan import RunPlan, plan_run, provider_settings
@@ -37,7 +37,6 @@ from bridge.store.run_state import Ender
 from bridge.store.transcripts import Transcripts
 from bridge.tools import Tools
 from device_tools.cancel import CancelScope
-from device_tools.catalog import ALL_PHONE_TOOLS
 from device_tools.errors import BridgeError
 from device_tools.schema import RiskGroup, ValidCall
 
@@ -205,28 +204,24 @@ def _ending(run: _Run, failure: BridgeError | None) -> RunFinished:
 def _open_and_run(run: _Run, stack: ExitStack) -> None:
     from bridge.cst.carriers import CARRIERS
     from bridge.providers.opening import open_provider
-    from bridge.store.redaction import Redactor
-    from device_tools.executor import open_phone_tools
+    from bridge.tool_sets import ALL_TOOLS, open_tools
 
     request, settings, cancel, chosen = run.request, run.request.settings, run.cancel, run.chosen
     run.folder.mkdir(parents=True, mode=0o700)
     stack.enter_context(serve(request.home, run.session))
     stack.enter_context(time_limit(run.session, settings.max_minutes))
     stack.enter_context(request.attach(run.session))
-    clean = Redactor([run.key.value] if run.key else []).text
     model = stack.enter_context(
-        open_provider(chosen, run.key, cancel, on_retry=run.note, clean=clean)
+        open_provider(chosen, run.key, cancel, on_retry=run.note, find=run.recorder.find_secrets)
     )
     target = stack.enter_context(open_target(settings.device, request.home, cancel, run.folder))
     _hold_phone(run, target.serial)
     rule = chosen.profile.image
     phone = stack.enter_context(
-        open_phone_tools(
-            target.serial, target.address, cancel, rule=rule, exchange=request.home / EXCHANGE
-        )
+        open_tools(target, cancel, request.home, rule=rule, adb_root=settings.adb_root)
     )
     run.note(f"phone {target.serial}")
-    tools = Tools(phone, ALL_PHONE_TOOLS, _policy(request), run.note_decision)
+    tools = Tools(phone, ALL_TOOLS, _policy(request), run.note_decision)
     run.loop = AgentLoop(
         model,
         CARRIERS[chosen.protocol],

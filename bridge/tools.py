@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 from bridge.conversation.finish import FINISH
 from bridge.conversation.messages import ToolCall
 from bridge.policy import Answer, Policy
 from device_tools.errors import InvalidCall, Outcome
-from device_tools.result import ToolResult, done, failed
+from device_tools.result import Secrecy, ToolResult, done, failed
 from device_tools.schema import ToolSpec, ValidCall, validate
 
 __all__ = ["FINISH", "Executor", "Tools", "refusal"]
@@ -21,6 +21,8 @@ class Executor(Protocol):
     def begin_turn(self) -> None: ...
 
     def execute(self, call: ValidCall) -> ToolResult: ...
+
+    def secrecy(self, name: str, arguments: Mapping[str, Any]) -> Secrecy: ...
 
 
 def refusal(error: str, text: str) -> ToolResult:
@@ -74,6 +76,10 @@ class Tools:
         if call.spec is FINISH:
             return done(str(call.arguments["summary"]))
         return self._executor.execute(call)
+
+    def secrecy(self, call: ToolCall) -> Secrecy:
+        """What of a call that is about to run must not be stored."""
+        return self._executor.secrecy(call.name, call.arguments)
 
     def _switched_off(self, spec: ToolSpec) -> ToolResult | None:
         if self._policy.permits(spec.group):

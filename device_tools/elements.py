@@ -9,20 +9,25 @@ letter keys of a keyboard are left out.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 
 from device_tools.hierarchy import Bounds, Hierarchy, Node
 from device_tools.labels import actions_of, clean, own_texts, role_of, unique
+from device_tools.secret_fields import code_boxes, is_secret
 from device_tools.windows import extent, is_bar, is_keyboard, stacked
 
 MAX_LABEL = 160
 _MERGE_LIMIT = 240
+HIDDEN = "••••"
+"""In place of what a secret field shows, whatever its length."""
 
 
 @dataclass(frozen=True)
 class Element:
     """``tap``: a point inside that no other element covers. ``name``: what identifies it when
-    the screen is read again (the label may also hold texts that change)."""
+    the screen is read again (the label may also hold texts that change). ``secret``: what it shows
+    or takes is a password or a code."""
 
     index: int
     role: str
@@ -36,18 +41,29 @@ class Element:
     resource_id: str
     class_name: str
     package: str
+    secret: bool = False
 
 
 def pick_elements(hierarchy: Hierarchy, screen: Bounds | None = None) -> tuple[Element, ...]:
     """The numbered elements of a screen; ``screen`` defaults to what the windows span."""
     area = screen or extent(hierarchy)
     candidates: list[_Candidate] = []
+    boxes = {id(node) for row in code_boxes(hierarchy) for node in row}
     for window, covers in stacked(hierarchy, area):
         picked = list(_walk(window, area, is_bar=is_bar(window, area)))
         if is_keyboard(window):
             picked = [c for c in picked if not _is_letter_key(c)]
         candidates += _reachable(picked, covers)
-    return tuple(_element(number, c) for number, c in enumerate(candidates, 1))
+    return tuple(_element(number, c, boxes) for number, c in enumerate(candidates, 1))
+
+
+def storable(element: Element) -> Element:
+    """The element without what a secret field shows: the form that may be kept."""
+    if not element.secret:
+        return element
+    if element.role == "field":
+        return replace(element, value=HIDDEN if element.value else element.value)
+    return replace(element, label=HIDDEN, name="")
 
 
 def render(elements: tuple[Element, ...]) -> str:
@@ -232,7 +248,7 @@ _STEPS = (0.5, 0.25, 0.75, 0.1, 0.9)
 _GRID = tuple((fx, fy) for fy in _STEPS for fx in _STEPS)
 
 
-def _element(number: int, candidate: _Candidate) -> Element:
+def _element(number: int, candidate: _Candidate, boxes: AbstractSet[int]) -> Element:
     node, pieces = candidate.node, candidate.pieces
     label = ", ".join(pieces)
     if len(label) > MAX_LABEL and candidate.actions:
@@ -250,6 +266,7 @@ def _element(number: int, candidate: _Candidate) -> Element:
         resource_id=node.resource_id,
         class_name=node.class_name,
         package=node.package,
+        secret=id(node) in boxes or is_secret(node, label),
     )
 
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,7 +18,7 @@ from device_tools import apps, gestures, text_input
 from device_tools.adb import AdbPhone, open_device
 from device_tools.adb_server import AdbAddress
 from device_tools.cancel import CancelScope
-from device_tools.elements import Element
+from device_tools.elements import HIDDEN, Element
 from device_tools.errors import (
     ActionRefused,
     BridgeError,
@@ -40,11 +41,14 @@ from device_tools.observation import (
     Tree,
     as_json,
     as_text,
+    secrets_shown,
+    storable_text,
 )
 from device_tools.pictures import DEFAULT_RULE, PictureRule
-from device_tools.result import ToolResult, done, failed
+from device_tools.result import Secrecy, ToolResult, done, failed
 from device_tools.schema import Effect, ValidCall
 from device_tools.system.tools import bind
+from device_tools.typing_target import TypingTarget
 from device_tools.ui_server import UiServer
 
 Space = Literal["screenshot", "screen"]
@@ -97,6 +101,7 @@ class PhoneTools:
         self._observer = Observer(ui, self._focus, rule=rule)
         self._turn: Observation | None = None
         self._in_turn = False
+        self._target = TypingTarget()
         self._table: Mapping[str, _Handler] = {
             "observe_screen": self._observe_screen,
             "tap": self._tap,
@@ -120,7 +125,16 @@ class PhoneTools:
     def observe(self, *, screenshot: bool = True) -> Observation:
         """Look at the screen; the newest observation is what the next turn refers to."""
         self.latest = self._observer.observe(screenshot=screenshot)
+        self._target.seen(self.latest)
         return self.latest
+
+    def secrecy(self, name: str, arguments: Mapping[str, Any]) -> Secrecy:
+        """What of a call that is about to run must not be stored, by the field it types into."""
+        return self._target.secrecy(name, arguments, self._turn if self._in_turn else self.latest)
+
+    def disturbed(self) -> None:
+        """Something else acts on the phone, a shell command: the focus may be anywhere then."""
+        self._target.acted("", {}, None)
 
     def execute(self, call: ValidCall) -> ToolResult:
         """Run it once. Faults come back as results.
@@ -130,16 +144,20 @@ class PhoneTools:
             KeyError: no phone tool has this name.
         """
         handler = self._table[call.spec.name]
+        secrecy = self.secrecy(call.spec.name, call.arguments)
         try:
             self.phone.cancel.check()
-            return handler(call.arguments)
+            return _kept_secret(handler(call.arguments), secrecy)
         except Cancelled:
             raise
         except BridgeError as error:
             if call.spec.effect is Effect.NONE:
                 # a look that failed has changed nothing, whatever was lost on the way
                 error.outcome = Outcome.NOT_SENT
-            return failed(error)
+            return _kept_secret(failed(error), secrecy)
+        finally:
+            if call.spec.effect is not Effect.NONE:
+                self._target.acted(call.spec.name, call.arguments, self._turn or self.latest)
 
     def _reference(self) -> Observation:
         """What this turn refers to. Outside of turns: the newest look, a first one where none is.
@@ -199,13 +217,17 @@ class PhoneTools:
         text = text_input.without_final_newline(arguments["text"])
         if "index" in arguments:
             self._focus_field(arguments["index"])
-        replace = arguments.get("mode", "append") == "replace"
-        typed = text_input.type_text(self._ui, self.phone, text, replace=replace)
+        anew = arguments.get("mode", "append") == "replace"
+        typed = text_input.type_text(self._ui, self.phone, text, replace=anew)
         if typed.reads is None:
-            return done("typed into a password field, which cannot be read back")
-        if not typed.exact:
-            return done(f"typed, but the field now reads {typed.reads!r}", reads=typed.reads)
-        return done(f"typed; the field now reads {typed.reads!r}", reads=typed.reads)
+            result = done("typed into a password field, which cannot be read back")
+            return replace(result, secrets=(text,))
+        said = "typed;" if typed.exact else "typed, but"
+        result = done(f"{said} the field now reads {typed.reads!r}", reads=typed.reads)
+        if not typed.secret:
+            return result
+        storable = f"{said} the field, which holds a password or a code, was read back"
+        return replace(result, secrets=(text, typed.reads), storable=storable)
 
     def _focus_field(self, index: int) -> None:
         element, tree = self._found(index)
@@ -291,7 +313,18 @@ class PhoneTools:
 def observation_result(observation: Observation) -> ToolResult:
     """An observation as the model gets it."""
     images = (observation.screenshot,) if observation.screenshot else ()
-    return done(as_text(observation), images=images, **as_json(observation))
+    result = done(as_text(observation), images=images, **as_json(observation))
+    return replace(result, secrets=secrets_shown(observation), storable=storable_text(observation))
+
+
+def _kept_secret(result: ToolResult, secrecy: Secrecy) -> ToolResult:
+    """The result of a call that typed a secret, whatever the field said of itself afterwards."""
+    if not secrecy.secrets:
+        return result
+    shown = result.text if result.storable is None else result.storable
+    for secret in secrecy.secrets:
+        shown = shown.replace(secret, HIDDEN) if secret else shown
+    return replace(result, secrets=(*result.secrets, *secrecy.secrets), storable=shown)
 
 
 def _named(element: Element, index: int) -> str:

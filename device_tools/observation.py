@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from device_tools.elements import Element, describe, pick_elements
+from device_tools.elements import Element, describe, pick_elements, storable
 from device_tools.focus import Focus
 from device_tools.hierarchy import Hierarchy, parse_hierarchy
 from device_tools.result import Image
@@ -104,6 +104,24 @@ def _listed(observation: Observation, first: int) -> list[str]:
         last = first - 1 + len(shown)
         lines.append(f"({left} more elements: observe_screen with first={last + 1})")
     return lines
+
+
+def storable_text(observation: Observation) -> str | None:
+    """``as_text`` without what secret fields show; None where there is nothing to leave out."""
+    if not any(element.secret for element in observation.elements):
+        return None
+    return as_text(replace(observation, elements=tuple(map(storable, observation.elements))))
+
+
+def secrets_shown(observation: Observation) -> tuple[str, ...]:
+    """What the secret fields show: each by itself, and a row of boxes as the one code it is."""
+    shown = [
+        (element.value if element.role == "field" else element.label) or ""
+        for element in observation.elements
+        if element.secret
+    ]
+    code = "".join(text for text in shown if len(text) == 1)
+    return tuple(text for text in [*shown, code] if len(text) > 1)
 
 
 def as_json(observation: Observation) -> dict[str, Any]:

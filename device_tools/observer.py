@@ -14,13 +14,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from device_tools import limits
-from device_tools.elements import pick_elements
+from device_tools.elements import Element, pick_elements
 from device_tools.errors import DeviceTimeout, ScreenUnreadable
 from device_tools.focus import Focus, FocusReader
 from device_tools.hierarchy import Bounds, Hierarchy, parse_hierarchy
 from device_tools.limits import Limit
 from device_tools.observation import Observation, Tree, spanned
 from device_tools.pictures import DEFAULT_RULE, JPEG_QUALITY, PictureRule, numbered
+from device_tools.result import Image
 from device_tools.screen_notes import notes_of
 from device_tools.screenshot import Picture, prepare_picture
 from device_tools.secrets import KnownSecrets
@@ -174,11 +175,16 @@ class Observer:
             scale=scale,
             digest=_digest(tree.xml) if tree else "",
             elements=elements,
-            screenshot=image,
+            screenshot=_judged(image, elements),
             notes=_notes(dump, tree, seen.note, focus, screen_on=_screen_on(facts)),
             xml=tree.xml if tree else "",
             tree=tree,
         )
+
+
+def _judged(image: Image | None, elements: tuple[Element, ...]) -> Image | None:
+    secret = image is not None and any(element.secret for element in elements)
+    return replace(image, sensitive=True) if image is not None and secret else image
 
 
 def _notes(

@@ -11,19 +11,22 @@ from device_tools.errors import BridgeError, Cancelled, InvalidCall, Outcome, St
 
 @dataclass(frozen=True)
 class Image:
-    """A picture for the model. ``data`` is never written to the record; ``note`` is."""
+    """A picture for the model. ``data`` is never written to the record; ``note`` is.
+    ``sensitive``: it shows a password or a code, so that not even a small copy may be kept."""
 
     data: bytes = field(repr=False)
     mime: str
     width: int
     height: int
     note: str
+    sensitive: bool = False
 
 
 @dataclass(frozen=True)
 class ToolResult:
     """Exit codes of tools without a process: 0 DONE, 1 failed, 2 refused or not sent, 75 UNKNOWN,
-    130 cancelled. ``error`` is a stable machine word ("" when nothing went wrong)."""
+    130 cancelled. ``error`` is a stable machine word ("" when nothing went wrong). ``secrets`` are
+    values in it that nobody may store; ``storable`` is the text without them, None = as it is."""
 
     outcome: Outcome
     exit_code: int
@@ -31,10 +34,21 @@ class ToolResult:
     data: Mapping[str, Any] = field(default_factory=dict)
     images: tuple[Image, ...] = ()
     error: str = ""
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    storable: str | None = None
 
     @property
     def ok(self) -> bool:
         return self.outcome is Outcome.DONE and self.exit_code == 0
+
+
+@dataclass(frozen=True)
+class Secrecy:
+    """What of a call that is about to run must not be stored. ``hidden``: names of arguments;
+    ``secrets``: values that are surely secret."""
+
+    hidden: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
 
 
 def done(text: str, *, images: tuple[Image, ...] = (), **data: Any) -> ToolResult:

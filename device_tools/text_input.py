@@ -12,6 +12,7 @@ from typing import Any
 
 from device_tools import limits
 from device_tools.adb import AdbPhone
+from device_tools.elements import pick_elements
 from device_tools.errors import ActionRefused, Outcome
 from device_tools.hierarchy import Hierarchy, Node, parse_hierarchy
 from device_tools.ui_server import UiServer
@@ -23,10 +24,12 @@ _POLL_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class Typed:
-    """``reads``: what the field shows now, None when it cannot be read (a password)."""
+    """``reads``: what the field shows now, None when it cannot be read (a password). ``secret``:
+    the field holds a password or a code."""
 
     wanted: str
     reads: str | None
+    secret: bool = False
 
     @property
     def exact(self) -> bool:
@@ -44,21 +47,23 @@ def type_text(ui: UiServer, phone: AdbPhone, text: str, *, replace: bool) -> Typ
     Raises:
         ActionRefused: no field has the focus, or the field did not take the text.
     """
-    field = focused_field(parse_hierarchy(ui.read("dumpWindowHierarchy", [False, 50])))
+    hierarchy = parse_hierarchy(ui.read("dumpWindowHierarchy", [False, 50]))
+    field = focused_field(hierarchy)
     if field is None:
         raise ActionRefused(
             "no text field has the focus", advice="tap the field first, or give its index"
         )
-    secret = field.has("password")
+    password = field.has("password")
+    secret = password or _is_secret(hierarchy)
     old = "" if field.text == field.hint else field.text
-    wanted = text if replace or secret else old + text
+    wanted = text if replace or password else old + text
     selector = _focused(field)
     if not _set(ui, selector, wanted):
         _by_keys(ui, phone, selector, text, replace=replace)
-    if secret:
-        return Typed(wanted, None)
+    if password:
+        return Typed(wanted, None, secret=True)
     reads = ui.read("getText", [selector])
-    typed = Typed(wanted, reads if isinstance(reads, str) else "")
+    typed = Typed(wanted, reads if isinstance(reads, str) else "", secret)
     if not typed.exact and typed.reads in (old, field.hint) and wanted != old:
         raise ActionRefused("the field did not take the text", advice="tap the field, try again")
     return typed
@@ -98,6 +103,11 @@ def focused_field(hierarchy: Hierarchy) -> Node | None:
             return node
         stack += node.children
     return None
+
+
+def _is_secret(hierarchy: Hierarchy) -> bool:
+    fields = (each for each in pick_elements(hierarchy) if "type" in each.actions)
+    return any(field.secret for field in fields if "focused" in field.flags)
 
 
 def _focused(field: Node) -> dict[str, Any]:

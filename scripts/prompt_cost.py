@@ -15,7 +15,7 @@ from bridge.conversation.messages import ModelRequest
 from bridge.cst.carriers import CARRIERS
 from bridge.providers.chat_completions import ChatWire
 from bridge.providers.wire import RequestOptions
-from device_tools.catalog import ALL_PHONE_TOOLS
+from bridge.tool_sets import ALL_TOOLS
 
 HEAD = """# What the prompt of each protocol costs
 
@@ -33,7 +33,7 @@ tokens of the compact JSON.
 
 
 def row(mode: str) -> str:
-    carrier, tools = CARRIERS[mode], (*ALL_PHONE_TOOLS, FINISH)
+    carrier, tools = CARRIERS[mode], (*ALL_TOOLS, FINISH)
     encoding = get_encoding("o200k_base")
     prompt = carrier.system_prompt(tools)
     offered = carrier.request_tools(tools)
@@ -46,7 +46,7 @@ def row(mode: str) -> str:
 
 
 def page() -> str:
-    head = HEAD.format(count=len(ALL_PHONE_TOOLS) + 1)
+    head = HEAD.format(count=len(ALL_TOOLS) + 1)
     return head + "".join(
         row(mode) for mode in ("ctl-heredoc", "ctl", "xml", "native-eos", "native-inc")
     )

@@ -43,7 +43,8 @@ def quirks(profile: ProviderProfile) -> str:
         if item.name != "echo_fields" and value != getattr(STRICT, item.name):
             found.append(f"{item.name} {value}")
     words = [f"sends back {', '.join(found)}"] if found else []
-    words += ["`stop-with-calls` may be set"] if profile.stop_with_calls else []
+    offered = ", ".join(f"`{name}`" for name in profile.offered_quirks)
+    words += [f"{offered} may be set"] if offered else []
     return "; ".join(words)
 
 
@@ -103,7 +104,7 @@ def limits() -> str:
     values = HttpLimits()
     return table(
         ["limit", "", ""],
-        [[f"`{name}`", f"{getattr(values, name):,g}", text] for name, text in LIMITS.items()],
+        [[f"`{name}`", f"{getattr(values, name):,.10g}", text] for name, text in LIMITS.items()],
     )
 
 

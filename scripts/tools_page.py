@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bridge.conversation.finish import FINISH
-from device_tools.catalog import ALL_PHONE_TOOLS
+from bridge.tool_sets import ALL_TOOLS
 from device_tools.schema import ToolSpec
 
 HEAD = """# Tools
@@ -27,6 +27,9 @@ the computer: they reach no shell and no database. Sensitive groups are left out
 wholly (arguments and results). Files are copied from and to one folder of the computer only,
 `files` below `BRIDGE_HOME`, and below /sdcard or /data/local/tmp of the phone. Times end in Z: UTC.
 [One-time codes](sms-codes.md) are told without their message.
+
+`run_command`, `terminal` and the file tools behind them are [terminals](terminals.md); a command
+that ran answers `DONE` with its own exit code.
 """
 
 
@@ -53,7 +56,7 @@ def section(spec: ToolSpec) -> str:
 
 
 def page() -> str:
-    return "\n".join([HEAD, *(section(spec) for spec in (*ALL_PHONE_TOOLS, FINISH))])
+    return "\n".join([HEAD, *(section(spec) for spec in (*ALL_TOOLS, FINISH))])
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ The intent is on disk before the call runs, its outcome before anything else hap
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import Any
 
 from bridge.agent.control import RunControl
 from bridge.agent.limits import RunLimits
@@ -18,7 +19,7 @@ from bridge.conversation.frames import CallRefused
 from bridge.conversation.messages import CallResult, ToolCall
 from bridge.errors import RecordError
 from device_tools.errors import Cancelled
-from device_tools.result import ToolResult, failed
+from device_tools.result import Image, ToolResult, failed
 from device_tools.schema import Effect, RiskGroup, ToolSpec, ValidCall
 
 
@@ -65,6 +66,10 @@ class Calls:
             turn.ended = "the run is finished"
             turn.stopped = True
 
+    def secrets_in(self, call: ToolCall) -> tuple[str, ...]:
+        """Values of a call that the words before it must not tell the record either."""
+        return self._toolbox.secrecy(call).secrets
+
     def refuse(self, turn: Turn, refused: CallRefused) -> None:
         """A call that the carrier did not let through; it ends the batch as a failed one does."""
         self._totals.calls += 1
@@ -98,7 +103,13 @@ class Calls:
 
     def _execute(self, turn: Turn, call: ToolCall, valid: ValidCall, started: float) -> ToolResult:
         intent = events.CallIntended(
-            turn.number, call.id, call.name, valid.spec.group, call.arguments, call.source
+            turn.number,
+            call.id,
+            call.name,
+            valid.spec.group,
+            call.arguments,
+            call.source,
+            self._toolbox.secrecy(call).hidden,
         )
         try:
             self._journal.record(intent)
@@ -133,6 +144,25 @@ class Calls:
                 result.error,
                 result.text,
                 turn.milliseconds(started, self._clock),
-                tuple(image.note for image in result.images),
+                tuple(map(_note, result.images)),
+                result.secrets,
+                result.storable,
+                _free_texts(call, spec),
+                call.source,
             )
         )
+
+
+def _free_texts(call: ToolCall, spec: ToolSpec | None) -> dict[str, Any]:
+    """The arguments in which the model may say anything: no numbers, no words of a fixed list."""
+    schemas = spec.properties if spec else {}
+    listed = {name for name, schema in schemas.items() if "enum" in schema}
+    return {
+        key: value
+        for key, value in call.arguments.items()
+        if key not in listed and not isinstance(value, int | float)
+    }
+
+
+def _note(image: Image) -> str:
+    return f"{image.note}{events.SENSITIVE_PICTURE}" if image.sensitive else image.note

@@ -51,7 +51,7 @@ class Judge:
             self._count_fault(turn, kind, message)
         else:
             self._faults = 0
-        notes = [f"tool_parse_error {kind}: {message}"] if kind else []
+        notes = [_named(kind, message)] if kind else []
         if turn.number + 1 == self._limits.turns and not turn.paused:
             notes.append(LAST_TURN)
         return "\n".join(notes)
@@ -86,9 +86,15 @@ class Judge:
         self._journal.record(events.ContractFault(turn.number, kind, message))
         if self._faults >= self._limits.faults:
             raise ContractBroken(
-                f"{self._faults} unreadable replies in a row; the last: {kind}: {message}",
+                f"{self._faults} unreadable replies in a row; the last: {_named(kind, message)}",
                 advice="try a stronger model, or a simpler task",
             )
+
+
+def _named(kind: str, message: str) -> str:
+    """A carrier's own message says itself what it is."""
+    said = message.startswith("tool_parse_error ")
+    return message if said else f"tool_parse_error {kind}: {message}"
 
 
 def _is_on_phone(spec: ToolSpec | None) -> bool:

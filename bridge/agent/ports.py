@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
 from bridge.conversation.events import RunEvent
 from bridge.conversation.messages import ModelRequest, ToolCall
-from bridge.conversation.stream import StreamEvent
-from device_tools.result import ToolResult
+from bridge.conversation.stream import ModelStream
+from device_tools.result import Secrecy, ToolResult
 from device_tools.schema import ToolSpec, ValidCall
 
 
@@ -19,7 +19,7 @@ class Provider(Protocol):
     name: str
     model: str
 
-    def stream(self, request: ModelRequest) -> AbstractContextManager[Iterator[StreamEvent]]:
+    def stream(self, request: ModelRequest) -> AbstractContextManager[ModelStream]:
         """Open one response; leaving the context closes the connection at once.
 
         Raises:
@@ -39,6 +39,9 @@ class Toolbox(Protocol):
 
     def check(self, call: ToolCall, offered: Sequence[ToolSpec]) -> ValidCall | ToolResult:
         """Name, schema, policy; a refusal is a result with exit code 2 and nothing is sent."""
+
+    def secrecy(self, call: ToolCall) -> Secrecy:
+        """What of a call that is about to run must not be stored; the call may be invalid."""
 
     def execute(self, call: ValidCall) -> ToolResult:
         """Run it once. Faults of the tool come back as results; ``Cancelled`` is raised."""

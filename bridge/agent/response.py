@@ -6,6 +6,7 @@ A call runs the moment it is confirmed, inside the stream; nothing is read while
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from bridge.agent.calls import Calls
 from bridge.agent.ports import Clock, Journal, Provider
@@ -22,9 +23,11 @@ from bridge.conversation.frames import (
 )
 from bridge.conversation.messages import ModelRequest
 from bridge.conversation.stream import (
+    CallDelta,
     Citation,
     Finish,
     HostedTool,
+    ModelStream,
     OpaqueItem,
     ReasoningDelta,
     StreamEvent,
@@ -33,8 +36,11 @@ from bridge.conversation.stream import (
 )
 from bridge.conversation.usage import merged
 from bridge.cst.carrier import Reader
+from bridge.cst.gate import most
 from bridge.errors import ProviderError
 from device_tools.errors import Cancelled
+
+RAW_REASON_CHARS = 200
 
 
 class Responses:
@@ -76,15 +82,29 @@ class Responses:
                 event = self._take(turn, event)
                 self._handle(turn, reader.feed(event))
                 if turn.stopped:
+                    if turn.answer is not None:
+                        self._read_usage(turn, stream)
                     return
         # usage may come behind the finish reason: the cap is judged here, when all of it is known
         self._handle(turn, reader.close(turn.finish))
+
+    def _read_usage(self, turn: Turn, stream: ModelStream) -> None:
+        """Behind ``finish`` only what the reply used still counts; a model that goes on is left."""
+        stream.expect_end()
+        # the answer stands, whatever becomes of its stream
+        with suppress(ProviderError):
+            for event in stream:
+                if isinstance(event, Usage | Finish):
+                    self._take(turn, event)
+                elif isinstance(event, CallDelta) or _is_guess(event):
+                    return
 
     def _take(self, turn: Turn, event: StreamEvent) -> StreamEvent:
         """Keep what is for the turn; usage goes on to the carrier with all that was said before."""
         match event:
             case Usage():
                 turn.usage = merged(turn.usage, event)
+                turn.most_output = most(turn.most_output, event.output_tokens)
                 return turn.usage
             case Finish():
                 turn.finish = event
@@ -107,7 +127,7 @@ class Responses:
                     turn.prose.append(text)
                     turn.unrecorded.append(text)
                 case CallReady(call):
-                    self._flush_prose(turn)
+                    self._flush_prose(turn, self._calls.secrets_in(call))
                     self._calls.answer(turn, call)
                 case CallRefused():
                     self._flush_prose(turn)
@@ -120,11 +140,11 @@ class Responses:
                 case _:
                     pass  # openings and argument pieces are for displays
 
-    def _flush_prose(self, turn: Turn) -> None:
+    def _flush_prose(self, turn: Turn, secrets: tuple[str, ...] = ()) -> None:
         text = "".join(turn.unrecorded).strip()
         turn.unrecorded.clear()
         if text:
-            self._journal.record(events.AssistantText(turn.number, text))
+            self._journal.record(events.AssistantText(turn.number, text, secrets))
 
     def _record_hosted(self, turn: Turn, tool: HostedTool) -> None:
         if tool.id not in turn.hosted:
@@ -156,5 +176,11 @@ class Responses:
                 usage.cache_write_tokens,
                 usage.reasoning_tokens,
                 None if cost is None else round(cost, 6),
+                turn.finish.raw[:RAW_REASON_CHARS] if turn.finish else "",
             )
         )
+
+
+def _is_guess(event: StreamEvent) -> bool:
+    """Text that is more than blanks and the fence around a frame."""
+    return isinstance(event, TextDelta) and bool(event.text.strip(" \n`"))

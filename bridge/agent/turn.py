@@ -52,6 +52,7 @@ class Turn:
     fault: ContractError | None = None
     finish: Finish | None = None
     usage: Usage = field(default_factory=Usage)
+    most_output: int | None = None
     answer: Answer | None = None
     stopped: bool = False
     ended: str = ""
@@ -89,12 +90,12 @@ class Turn:
     @property
     def ending(self) -> Ending:
         """How the response ended, for all that is not a call."""
-        return ending(self.finish, self.usage.output_tokens, self.output_cap)
+        return ending(self.finish, self.most_output, self.output_cap)
 
     @property
     def reason(self) -> str:
         """The word for the record: why the response ended."""
-        if self.stopped:
+        if self.stopped and self.finish is None:
             return "client_stop"
         return "none" if self.ending is Ending.MISSING else self.ending.value
 

@@ -27,6 +27,7 @@ class End(StrEnum):
     TOOL_CALLS = "tool_calls"
     LENGTH = "length"
     CONTENT_FILTER = "content_filter"
+    PAUSE = "pause"
     UNKNOWN = "unknown"
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from bridge.cli import config, control, cst, devices, observe, run, sessions, virtual
+from bridge.cli import config, control, cst, devices, observe, run, sessions, shell, virtual
 from bridge.cli.common import DEBUG, print_error
 from device_tools.errors import BridgeError
 
@@ -31,6 +31,7 @@ app.command("doctor")(devices.doctor)
 app.command("observe")(observe.observe)
 app.command("call")(observe.call)
 app.command("tools")(observe.tools)
+app.command("terminal")(shell.terminal)
 app.add_typer(sessions.app, name="sessions")
 app.add_typer(virtual.app, name="virtual")
 app.add_typer(config.app, name="config")

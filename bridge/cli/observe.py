@@ -87,10 +87,10 @@ def call(
 
 def tools(as_json: JsonFlag = False) -> None:
     """List the tools a model may use, with their arguments."""
+    from bridge.tool_sets import ALL_TOOLS
     from bridge.tools import FINISH
-    from device_tools.catalog import ALL_PHONE_TOOLS
 
-    for spec in (*ALL_PHONE_TOOLS, FINISH):
+    for spec in (*ALL_TOOLS, FINISH):
         if as_json:
             print_json(
                 {
@@ -124,12 +124,12 @@ def _of_file(path: Path) -> Observation:
 def _validated(name: str, args: str) -> ValidCall:
     """Every check that needs no phone, so that a bad call opens none."""
     from bridge.cst.values import strict_json
+    from bridge.tool_sets import ALL_TOOLS
     from bridge.tools import FINISH
-    from device_tools.catalog import ALL_PHONE_TOOLS
     from device_tools.errors import InvalidCall
     from device_tools.schema import validate
 
-    spec = next((spec for spec in ALL_PHONE_TOOLS if spec.name == name), None)
+    spec = next((spec for spec in ALL_TOOLS if spec.name == name), None)
     if spec is None and name == FINISH.name:
         raise InvalidCall("finish ends a run; outside of a run there is nothing to end")
     if spec is None:
@@ -145,12 +145,13 @@ def _validated(name: str, args: str) -> ValidCall:
 
 def _execute(valid: ValidCall, device: str | None) -> ToolResult:
     from bridge.config import group_switches, load
-    from bridge.device import EXCHANGE, open_target
+    from bridge.device import open_target
     from bridge.device_lock import hold_device
     from bridge.signals import cancel_on_signals
+    from bridge.tool_sets import open_tools
     from bridge.tools import refusal
     from device_tools.cancel import CancelScope
-    from device_tools.executor import open_phone_tools
+    from device_tools.schema import RiskGroup
 
     cancel, loaded = CancelScope(), load({"device": device})
     if not group_switches(loaded.home).get(valid.spec.group, True):
@@ -159,12 +160,13 @@ def _execute(valid: ValidCall, device: str | None) -> ToolResult:
         cancel_on_signals(cancel),
         open_target(loaded.settings.device, loaded.home, cancel) as target,
         hold_device(loaded.home, target.serial, "bridge call"),
-        open_phone_tools(
-            target.serial,
-            target.address,
+        open_tools(
+            target,
             cancel,
+            loaded.home,
             default_space="screen",
-            exchange=loaded.home / EXCHANGE,
-        ) as phone,
+            adb_root=loaded.settings.adb_root,
+            screen=valid.spec.group is not RiskGroup.TERMINAL,
+        ) as opened,
     ):
-        return phone.execute(valid)
+        return opened.execute(valid)

@@ -55,7 +55,7 @@ def _described(record: Mapping[str, Any]) -> str:
         case "response_started":
             return f"turn {record['turn']}"
         case "response_finished":
-            return f"  reply ended: {record['reason']}{_tokens(record)}{_time(record)}"
+            return f"  reply ended: {_ending(record)}{_tokens(record)}{_time(record)}"
         case "run_finished":
             lines = [f"{record['status']}: {record['summary']}", totals_line(record["totals"])]
             lines += [_short(f"not read by the model: {text}") for text in record.get("unread", ())]
@@ -89,6 +89,13 @@ def _steered(record: Mapping[str, Any]) -> str:
         case "paused":
             return f"paused; bridge resume {record['run']} goes on"
     return "goes on"
+
+
+def _ending(record: Mapping[str, Any]) -> str:
+    """The reason, with the server's own word where it says more; older records have none."""
+    reason, raw = str(record["reason"]), str(record.get("raw_reason", ""))
+    told = raw and raw != reason and reason in ("unknown", "content_filter", "length")
+    return f"{reason} ({raw})" if told else reason
 
 
 def _tokens(record: Mapping[str, Any]) -> str:

@@ -7,11 +7,21 @@ be stored or shown; nothing else leaves the process.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import Field, dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
 from device_tools.schema import RiskGroup
+
+SENSITIVE_PICTURE = ", not kept: the screen shows a secret"
+"""Ends the note of a picture of which not even a small copy may be kept."""
+_UNRECORDED = {"recorded": False}
+
+
+def recorded_fields(kind: Any) -> tuple[Field[Any], ...]:
+    """The fields of an event or of its class that its record has; the others tell the redaction
+    what to hide."""
+    return tuple(item for item in fields(kind) if item.metadata.get("recorded", True))
 
 
 class RunStatus(StrEnum):
@@ -47,8 +57,11 @@ class ResponseStarted:
 
 @dataclass(frozen=True)
 class AssistantText:
+    """``secrets`` are values that must not be stored from here on."""
+
     turn: int
     text: str
+    secrets: tuple[str, ...] = field(default=(), metadata=_UNRECORDED, repr=False)
 
 
 @dataclass(frozen=True)
@@ -80,7 +93,8 @@ class HostedToolEnded:
 
 @dataclass(frozen=True)
 class CallIntended:
-    """Written and synced before the call executes. ``frame`` is the confirmed source text."""
+    """Written and synced before the call executes. ``frame`` is the confirmed source text.
+    ``hidden`` names the arguments that must not be stored."""
 
     turn: int
     call_id: str
@@ -88,11 +102,14 @@ class CallIntended:
     group: RiskGroup
     arguments: Mapping[str, Any]
     frame: str = ""
+    hidden: tuple[str, ...] = field(default=(), metadata=_UNRECORDED)
 
 
 @dataclass(frozen=True)
 class CallFinished:
-    """The answer of a call, refused ones too (those have no intent)."""
+    """The answer of a call, refused ones too (those have no intent). ``secrets`` are values that
+    must not be stored from here on; ``storable`` stands in the record instead of ``text``.
+    ``arguments`` and ``frame`` are those of the call, also of one without an intent."""
 
     turn: int
     call_id: str
@@ -104,6 +121,10 @@ class CallFinished:
     text: str
     milliseconds: float
     images: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = field(default=(), metadata=_UNRECORDED, repr=False)
+    storable: str | None = field(default=None, metadata=_UNRECORDED, repr=False)
+    arguments: Mapping[str, Any] = field(default_factory=dict, metadata=_UNRECORDED, repr=False)
+    frame: str = field(default="", metadata=_UNRECORDED, repr=False)
 
 
 @dataclass(frozen=True)
@@ -165,7 +186,8 @@ class Resumed:
 @dataclass(frozen=True)
 class ResponseFinished:
     """Tokens are None where the server did not say, always so for the output of a reply that was
-    not read to its end. ``cost`` is None when it or the price is unknown."""
+    not read to its end. ``cost`` is None when it or the price is unknown. ``raw_reason`` is the
+    server's own word for the end, "" without one."""
 
     turn: int
     reason: str
@@ -177,6 +199,7 @@ class ResponseFinished:
     cache_write_tokens: int | None = None
     reasoning_tokens: int | None = None
     cost: float | None = None
+    raw_reason: str = ""
 
 
 @dataclass(frozen=True)

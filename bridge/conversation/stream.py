@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 
 class FinishReason(StrEnum):
@@ -127,3 +127,13 @@ StreamEvent = (
     | Usage
     | Finish
 )
+
+
+class ModelStream(Protocol):
+    """The events of one response, to be read once."""
+
+    def __iter__(self) -> Iterator[StreamEvent]:
+        """Raises ProviderError when it breaks, Cancelled."""
+
+    def expect_end(self) -> None:
+        """Nothing but the end and the usage matters any more: wait only seconds for them."""

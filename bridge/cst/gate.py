@@ -55,6 +55,7 @@ ERRORS: Mapping[str, str] = {
     "paused": "the provider paused its reply",
     "unknown_end": "the reply ended for a reason that is not known",
     "no_end": "the reply broke off",
+    "over_limit": "the reply broke a limit of the protocol, and what it holds is not known",
 }
 """Error words of refused calls, and what they say to the model."""
 
@@ -94,6 +95,11 @@ TABLE: Mapping[str, Mapping[CallState, Mapping[Ending, Verdict]]] = {
 """Mode, state of the last call, end of the response. In ``native-eos`` and ``xml`` every call
 waits for the end, in ``native-inc`` the last one (all that are left once calls interleave), in
 the CTL modes only a frame whose ``end`` has no newline."""
+
+
+def most(earlier: int | None, later: int | None) -> int | None:
+    """The larger count of output tokens: a smaller one takes no evidence of a cut back."""
+    return later if earlier is None else max(earlier, later or 0)
 
 
 def ending(finish: Finish | None, output_tokens: int | None, output_cap: int | None) -> Ending:

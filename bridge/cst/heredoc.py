@@ -8,7 +8,9 @@ gates the one thing a cut could forge: a last ``end`` without its newline.
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bridge.conversation.frames import (
     ArgumentConfirmed,
@@ -19,18 +21,22 @@ from bridge.conversation.frames import (
     StopReading,
     TextConfirmed,
 )
+from bridge.conversation.frames import ContractErrorKind as Kind
 from bridge.conversation.messages import AssistantMessage, CallResult, Message, ToolCall
 from bridge.conversation.stream import Finish, StreamEvent, TextDelta, Usage
 from bridge.cst import ctl_events as ctl
 from bridge.cst.carrier import NO_TEXT
 from bridge.cst.ctl import CtlParser
-from bridge.cst.gate import TABLE, CallState, ending
+from bridge.cst.gate import TABLE, CallState, ending, most
 from bridge.cst.prompt import system_prompt
 from bridge.cst.results import results_message
 from bridge.cst.teach import fault_message, quoted_values_hint
+from bridge.cst.thoughts import ThoughtFilter
 from bridge.cst.utf8 import Utf8Joiner
 from bridge.cst.values import typed
 from device_tools.schema import ToolSpec
+
+_CALL_LINE = re.compile(r"^call [\w.-]{1,64} [\w.-]{1,64}$", re.MULTILINE | re.ASCII)
 
 
 class HeredocCarrier:
@@ -81,7 +87,10 @@ class HeredocReader:
         self._output_cap = output_cap
         self._output_tokens: int | None = None
         self._utf8 = Utf8Joiner()
-        self._raw = bytearray()
+        self._thoughts = ThoughtFilter()
+        self._thought_texts: list[str] = []
+        self._thought_size = 0
+        self._raw = bytearray()  # behind the thought
         self._confirmed = 0  # bytes of _raw up to the last confirmed call
         self._texts: list[str] = []
         self._decoder = codecs.getincrementaldecoder("utf-8")()
@@ -92,29 +101,55 @@ class HeredocReader:
     def replay_text(self) -> str:
         """The raw reply up to the last confirmed call; without a call the confirmed text."""
         if self._confirmed:
-            return self._raw[: self._confirmed].decode()
+            said = self._raw[: self._confirmed].decode()
+            return "".join([*self._thought_texts, said])
         return "".join(self._texts)
 
     def feed(self, event: StreamEvent) -> list[Frame]:
         """Frames that this event confirmed; reasoning and usage confirm nothing."""
         if isinstance(event, Usage):
-            self._output_tokens = event.output_tokens
+            self._output_tokens = most(self._output_tokens, event.output_tokens)
         if not isinstance(event, TextDelta) or self._over or not event.text:
             return []
-        data = self._utf8.feed(event.text)
-        self._raw += data
-        return self._frames(self._parser.feed(data))
+        thought, speech = self._thoughts.feed(self._utf8.feed(event.text))
+        return self._thought(thought) + self._speech(speech)
 
     def close(self, finish: Finish | None) -> list[Frame]:
         """Frames that the end confirms: a last bare ``end`` only after a clean stop, pending
         text after any stated end, nothing when the stream ended without evidence."""
         if self._over:
             return []
-        end = ending(finish, self._output_tokens, self._output_cap)
-        clean = TABLE[self._mode][CallState.BARE_END][end].runs
-        frames = self._frames(self._parser.close(clean=clean))
+        thought, speech = self._thoughts.close()
+        frames = self._thought(thought) + self._speech(speech)
+        if not self._over:
+            end = ending(finish, self._output_tokens, self._output_cap)
+            clean = TABLE[self._mode][CallState.BARE_END][end].runs
+            frames += self._frames(self._parser.close(clean=clean)) + self._lost_in_thought()
         self._over = True
         return frames
+
+    def _thought(self, data: bytes) -> list[Frame]:
+        """Of a thought nothing is a call; it is shown as the text that it came as."""
+        if not data:
+            return []
+        text = data.decode()
+        if not self._thought_size:
+            text = text.removeprefix("\ufeff")
+        self._thought_size += len(data)
+        self._texts.append(text)
+        self._thought_texts.append(text)
+        return [TextConfirmed(text)]
+
+    def _speech(self, data: bytes) -> list[Frame]:
+        self._raw += data
+        return self._frames(self._parser.feed(data)) if data else []
+
+    def _lost_in_thought(self) -> list[Frame]:
+        """A reply that ends inside a thought of calls is no plain answer."""
+        if not self._thoughts.inside or not _CALL_LINE.search("".join(self._thought_texts)):
+            return []
+        what = "the call stands inside <think>, which is never closed"
+        return [self._contract_error(ctl.Fault(Kind.UNEXPECTED_LINE, 0, what))]
 
     def _frames(self, events: Sequence[ctl.Event]) -> list[Frame]:
         return [frame for event in events if (frame := self._frame(event)) is not None]
@@ -153,9 +188,11 @@ class HeredocReader:
         return ToolCall(end.id, end.name, arguments, self._raw[end.start : end.stop].decode())
 
     def _contract_error(self, fault: ctl.Fault) -> ContractError:
+        fault = replace(fault, position=fault.position + self._thought_size)
+        given = {key: "".join(pieces) for key, pieces in self._values.items()}
         return ContractError(
             fault.kind,
-            fault_message(fault, self._tools, self._length_prefix),
+            fault_message(fault, self._tools, given, self._length_prefix),
             fault.position,
             fault.declared,
             fault.arrived,

@@ -38,7 +38,7 @@ from bridge.conversation.stream import (
 )
 from bridge.cst.carrier import NO_TEXT
 from bridge.cst.ctl_events import Limits
-from bridge.cst.gate import ERRORS, TABLE, CallState, Ending, ending
+from bridge.cst.gate import ERRORS, TABLE, CallState, Ending, ending, most
 from bridge.cst.native_calls import Judgement, NativeCalls, Slot, Unattributable, judge
 from bridge.cst.results import cut, replaced_note
 from device_tools.schema import ToolSpec
@@ -122,7 +122,7 @@ class NativeReader:
             return []
         match event:
             case Usage():
-                self._output_tokens = event.output_tokens
+                self._output_tokens = most(self._output_tokens, event.output_tokens)
             case TextDelta(text) if text:
                 self._texts.append(text)
                 self._position += len(text.encode("utf-8", "replace"))
@@ -203,7 +203,9 @@ class NativeReader:
         return self._ready(slots[-1], judged)
 
     def _late(self, slot: Slot, delta: CallDelta) -> list[Frame]:
-        if not delta.arguments and delta.name in ("", slot.name):
+        # an id it does not have is another call's, begun where this one was
+        known = delta.name in ("", slot.name) and delta.id in ("", slot.given_id)
+        if known and not delta.arguments:
             return []
         ended = "it was closed" if slot.closed else "the next call had begun"
         ran = "; it ran as it was" if slot.number < self._confirmed else ""
@@ -233,10 +235,11 @@ class NativeReader:
     def _break(self, kind: Kind, what: str, call_id: str = "") -> list[Frame]:
         """Nothing behind this point can be trusted: what waits is refused, what ran stands."""
         self._over = True
-        why = f"the reply's calls cannot be told apart: {what}"
+        error, why = "malformed_call", f"the reply's calls cannot be told apart: {what}"
+        if kind is Kind.LIMIT:
+            error, why = "over_limit", f"nothing that waited for the end of the reply ran: {what}"
         frames: list[Frame] = [
-            _refused(slot, judge(slot), "malformed_call", why)
-            for slot in self._calls.slots[self._confirmed :]
+            _refused(slot, judge(slot), error, why) for slot in self._calls.slots[self._confirmed :]
         ]
         message = f"{what}; calls with exit=0 ran, send the others again"
         arrived = sum(slot.size for slot in self._calls.slots)

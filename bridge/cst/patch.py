@@ -33,7 +33,8 @@ _FILE_LINES = re.compile(rb"[^\n]*\n|[^\n]+")
 
 class FileStore(Protocol):
     """Files below one folder, by relative paths with ``/``. Links that lead out are refused
-    here. Every method raises FileStoreError, and then has changed nothing."""
+    here. Every method raises FileStoreError, and then has changed nothing, or its outcome is
+    UNKNOWN."""
 
     def read(self, path: str) -> bytes | None:
         """The content; None when there is no such file."""
@@ -234,7 +235,9 @@ def _commit(changes: Sequence[Change], store: FileStore) -> None:
         try:
             _put(store, change.path, change.after)
         except FileStoreError as error:
-            left = _taken_back(ordered[:number], store)
+            # a write that may have happened is taken back like those that did
+            done = number + (error.outcome is Outcome.UNKNOWN)
+            left = _taken_back(ordered[:done], store)
             raise PatchNotApplied(
                 f"{change.path}: {error.message}; "
                 + (f"may be changed: {', '.join(left)}" if left else "no file is changed"),

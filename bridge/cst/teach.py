@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from itertools import chain, count
 from typing import Any
 
 from bridge.conversation.frames import ContractErrorKind as Kind
 from bridge.conversation.messages import CallResult
 from bridge.cst.ctl_events import Fault
+from bridge.cst.values import typed
 from device_tools.schema import ToolSpec
 
 MAX_SHOWN = 120
 """Characters of the model's own line that a message repeats."""
+MAX_VALUE = 500
+"""Characters of a value that a lesson repeats."""
 
 _WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|\'([^\']*)\'|([^\s,]+)')
 _NAMED = re.compile(r"(\w+)\s*[=:]\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s,]+))")
@@ -27,7 +31,8 @@ def frame(
     lines = [f"call {call_id} {name}"]
     for key, value in arguments.items():
         if "\n" in value or "\r" in value or value.startswith("<<"):
-            lines += [f"arg {key} <<EOF", value.removesuffix("\n"), "EOF"]
+            tag = _tag(value)
+            lines += [f"arg {key} <<{tag}", value.removesuffix("\n"), tag]
         elif length_prefix and value.isascii() and value.isdigit():
             lines += [f"arg {key} {len(value)}", value]
         else:
@@ -35,8 +40,20 @@ def frame(
     return "\n".join([*lines, "end"]) + "\n"
 
 
-def fault_message(fault: Fault, tools: Mapping[str, ToolSpec], length_prefix: bool = False) -> str:
-    """What goes back to the model: kind, position, counts, the line, and the right frame."""
+def _tag(value: str) -> str:
+    """A TAG that is no line of the value."""
+    lines = value.split("\n")
+    return next(tag for tag in chain(["EOF"], (f"EOF{n}" for n in count(2))) if tag not in lines)
+
+
+def fault_message(
+    fault: Fault,
+    tools: Mapping[str, ToolSpec],
+    given: Mapping[str, str],
+    length_prefix: bool = False,
+) -> str:
+    """What goes back to the model: kind, position, counts, the line, and the right frame.
+    ``given``: the values of the broken call as far as they arrived."""
     counts = [f"declared {fault.declared} bytes"] if fault.declared is not None else []
     if fault.arrived is not None:
         counts.append(f"arrived {fault.arrived} bytes")
@@ -46,11 +63,15 @@ def fault_message(fault: Fault, tools: Mapping[str, ToolSpec], length_prefix: bo
         text += f"Your line: {_shown(fault.line)}\n"
     text += "Nothing from here on was read or executed; calls with a result stand.\n"
     spec = tools.get(fault.tool)
-    if spec is None or fault.kind in (Kind.BODY_EOF, Kind.HEREDOC_EOF):
+    if spec is None or fault.kind is Kind.HEREDOC_EOF:
         text += "Send that call again as one whole frame that closes with end.\n"
     else:
-        right = frame(fault.call_id or "c1", spec.name, _meant(fault, spec), length_prefix)
-        text += f"Write it like this:\n{right}"
+        lead = "Write it like this"
+        if fault.kind is Kind.BODY_EOF:
+            given = _counted_as_value(given, fault.declared)
+            lead = f"If {fault.declared} is the value and no count of bytes, write it like this"
+        right = frame(fault.call_id or "c1", spec.name, _meant(fault, spec, given), length_prefix)
+        text += f"{lead}:\n{right}"
     return text.rstrip("\n")
 
 
@@ -90,14 +111,46 @@ def _visible(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def _meant(fault: Fault, spec: ToolSpec) -> dict[str, str]:
-    """The arguments the line seems to give, in the schema's order; a placeholder where none."""
+def _counted_as_value(given: Mapping[str, str], declared: int | None) -> dict[str, str]:
+    """Digits that were read as a count, as the value they were perhaps meant to be."""
+    *others, last = given or ("",)
+    return {**{key: given[key] for key in others}, last: str(declared)}
+
+
+def _meant(fault: Fault, spec: ToolSpec, given: Mapping[str, str]) -> dict[str, str]:
+    """The arguments that arrived and those the line seems to give, the required ones in the
+    schema's order; a placeholder where there is none."""
     line = fault.line.decode("utf-8", "replace")
     head = " ".join(word for word in ("call", fault.call_id, fault.tool) if word)
-    rest = line.removeprefix(head).strip() if line.startswith(head) else ""
     required = list(spec.parameters.get("required", ()))
-    found = _arguments_of(rest, spec, required)
-    return found or {key: placeholder(spec.properties[key]) for key in required}
+    if line.startswith(head):
+        found = _arguments_of(line.removeprefix(head).strip(), spec, required)
+        # values of which one cannot be right are guesses altogether
+        found = found if all(_fits(found[key], spec.properties[key]) for key in found) else {}
+    else:
+        found = _argument_of(line, spec)
+    arrived = {key: value for key, value in given.items() if key in spec.properties}
+    meant = {**found, **{key: _short(value) for key, value in arrived.items()}}
+    shown = {key: meant.pop(key, placeholder(spec.properties[key])) for key in required}
+    return shown | meant
+
+
+def _argument_of(line: str, spec: ToolSpec) -> dict[str, str]:
+    """What a line inside a frame gives, with or without its ``arg``."""
+    key, _, value = line.removeprefix("arg ").strip().partition(" ")
+    value = value.strip()
+    plain = key in spec.properties and value and not value.startswith("<<")
+    return {key: value} if plain and _fits(value, spec.properties[key]) else {}
+
+
+def _short(value: str) -> str:
+    """A long value is not repeated, and not cut either: a cut one could be sent back."""
+    return value if len(value) <= MAX_VALUE else f"(all {len(value)} characters again)"
+
+
+def _fits(value: str, schema: Mapping[str, Any]) -> bool:
+    """Whether the text can be a value of the schema's type."""
+    return schema.get("type", "string") == "string" or not isinstance(typed(value, schema), str)
 
 
 def _arguments_of(rest: str, spec: ToolSpec, required: list[str]) -> dict[str, str]:

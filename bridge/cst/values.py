@@ -26,7 +26,7 @@ def typed(text: str, schema: Mapping[str, Any] | None) -> Any:
     if "string" in names:
         return text
     try:
-        value = strict_json(text)
+        value = whole_text(strict_json(text))
     except ValueError:
         return text
     return value if any(_is(value, name) for name in names) else text
@@ -51,8 +51,14 @@ def json_object(text: str) -> Mapping[str, Any]:
     value = strict_json(text)
     if not isinstance(value, dict):
         raise ValueError("it is JSON of another kind")
+    found: Mapping[str, Any] = whole_text(value)
+    return found
+
+
+def whole_text(value: Any) -> Any:
+    """``value`` itself. ValueError: \\ud800 escapes spell half a character in it, which no tool
+    could pass on."""
     try:
-        # \ud800 escapes can spell half a character, which no tool could pass on
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         raise ValueError("it holds half a character") from None

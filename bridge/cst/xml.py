@@ -21,7 +21,7 @@ from bridge.conversation.frames import (
 from bridge.conversation.messages import AssistantMessage, CallResult, Message, ToolCall
 from bridge.conversation.stream import Finish, StreamEvent, TextDelta, Usage
 from bridge.cst.carrier import NO_TEXT
-from bridge.cst.gate import ERRORS, TABLE, CallState, Verdict, ending
+from bridge.cst.gate import ERRORS, TABLE, CallState, Verdict, ending, most
 from bridge.cst.results import results_message
 from bridge.cst.utf8 import Utf8Joiner
 from bridge.cst.values import typed
@@ -83,7 +83,7 @@ class XmlReader:
     def feed(self, event: StreamEvent) -> list[Frame]:
         """Text that can hold no block any more; calls wait for the end."""
         if isinstance(event, Usage):
-            self._output_tokens = event.output_tokens
+            self._output_tokens = most(self._output_tokens, event.output_tokens)
         if not isinstance(event, TextDelta) or self._over:
             return []
         text, block = self._scanner.feed(self._utf8.feed(event.text).decode())

@@ -7,7 +7,6 @@ send no event names; unknown ones are ignored, as the API may add some.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,6 +16,7 @@ from bridge.providers.anthropic_blocks import Blocks
 from bridge.providers.refusals import error_text, quote
 from bridge.providers.sse import ServerSentEvent
 from bridge.providers.wire import Peer
+from bridge.providers.wire_json import token_count, wire_object
 
 REASONS: Mapping[str, FinishReason] = {
     "end_turn": FinishReason.STOP,
@@ -56,6 +56,8 @@ class AnthropicAnswer:
         self._output_cap = output_cap
         self._blocks = Blocks(native=native, summaries=summaries)
         self._counts: dict[str, int] = {}
+        # a smaller count behind it takes no evidence back
+        self._most_output = 0
         self._reasons: list[str] = []
         self._refusal = ""
         self._stopped = False
@@ -96,7 +98,7 @@ class AnthropicAnswer:
         if doubt := self._doubt():
             return Finish(FinishReason.UNKNOWN, f"{raw} ({doubt})")
         reason = REASONS.get(raw, FinishReason.UNKNOWN)
-        used_up = self._counts.get("output_tokens", 0) >= self._output_cap
+        used_up = self._most_output >= self._output_cap
         if used_up and reason in (FinishReason.STOP, FinishReason.TOOL_CALLS):
             return Finish(FinishReason.LENGTH, f"{raw} (all {self._output_cap} tokens used)")
         return Finish(reason, f"{raw}: {self._refusal}" if self._refusal else raw)
@@ -113,16 +115,16 @@ class AnthropicAnswer:
 
     def _data(self, event: ServerSentEvent) -> dict[str, Any]:
         try:
-            data = json.loads(event.data)
-        except (ValueError, RecursionError) as error:
-            raise self._broken("data that is not JSON") from error
-        if not isinstance(data, dict):
-            raise self._broken("JSON that is not an object")
+            data = wire_object(event.data)
+        except ValueError as error:
+            raise self._broken(str(error)) from error
         if "error" in (event.event, data.get("type")) or data.get("error"):
             raise self._failure(data)
         return data
 
     def _take(self, kind: str, data: Mapping[str, Any]) -> list[StreamEvent]:
+        if self._reasons and kind in ("content_block_start", "content_block_delta"):
+            raise ValueError("content behind the reason of its end")
         match kind:
             case "message_start":
                 message = data.get("message")
@@ -159,7 +161,9 @@ class AnthropicAnswer:
         details = usage.get("output_tokens_details")
         thought = details.get("thinking_tokens") if isinstance(details, dict) else None
         told = {**usage, "thinking_tokens": thought}
-        self._counts |= {key: value for key, value in told.items() if _is_count(value)}
+        counts = {key: token_count(value) for key, value in told.items()}
+        self._counts |= {key: count for key, count in counts.items() if count is not None}
+        self._most_output = max(self._most_output, self._counts.get("output_tokens", 0))
         count = self._counts.get
         fresh = count("input_tokens")
         read, written = count("cache_read_input_tokens"), count("cache_creation_input_tokens")
@@ -182,7 +186,3 @@ class AnthropicAnswer:
             f"{self._peer.host} sent {what}",
             advice="is this an Anthropic Messages server? check --base-url",
         )
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0

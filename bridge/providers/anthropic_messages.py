@@ -19,6 +19,7 @@ from bridge.conversation.messages import (
     ToolCall,
     UserMessage,
 )
+from bridge.providers.call_ids import fresh_id
 from device_tools.result import Image
 
 Block = Mapping[str, Any]
@@ -70,19 +71,11 @@ def _reply(message: AssistantMessage, taken: set[str]) -> tuple[list[Block], Map
     for block in blocks:
         if block.get("type") == "tool_use":
             call = next(given)
-            ids[call.id] = _fresh(str(block.get("id") or call.id), taken)
+            ids[call.id] = fresh_id(str(block.get("id") or call.id), taken)
+            taken.add(ids[call.id])
             block = {**block, "id": ids[call.id]}
         renamed.append(block)
     return renamed, ids
-
-
-def _fresh(call_id: str, taken: set[str]) -> str:
-    number, fresh = 1, call_id
-    while fresh in taken:
-        number += 1
-        fresh = f"{call_id}_{number}"
-    taken.add(fresh)
-    return fresh
 
 
 def _call(call: ToolCall) -> Block:

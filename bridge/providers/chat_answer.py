@@ -6,7 +6,6 @@ connection are none.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -26,6 +25,7 @@ from bridge.providers.halves import Halves
 from bridge.providers.refusals import error_text, quote
 from bridge.providers.sse import ServerSentEvent
 from bridge.providers.wire import Peer
+from bridge.providers.wire_json import wire_object
 
 _REASONS = {
     "stop": FinishReason.STOP,
@@ -114,11 +114,9 @@ class ChatAnswer:
 
     def _chunk(self, event: ServerSentEvent) -> dict[str, Any]:
         try:
-            chunk = json.loads(event.data)
-        except (ValueError, RecursionError) as error:
-            raise self._broken("data that is not JSON") from error
-        if not isinstance(chunk, dict):
-            raise self._broken("JSON that is not an object")
+            chunk = wire_object(event.data)
+        except ValueError as error:
+            raise self._broken(str(error)) from error
         said = _error_in(chunk)
         if said or event.event == "error":
             raise self._failed(said or error_text(chunk) or "no reason given")
@@ -141,11 +139,12 @@ class ChatAnswer:
             raise self._broken("a delta that is not an object")
         if delta.get("role") not in (None, "", "assistant"):
             raise self._broken("a message that is not the assistant's")
+        ended = bool(self._reasons)
         reason = choice.get("finish_reason")
         if reason and str(reason) not in self._reasons:
             self._reasons.append(quote(str(reason), self._peer.secret))
         self._echo.take(delta)
-        return [*_reasoning(delta), *self._words(delta), *self._calls(delta)]
+        return [*_reasoning(delta), *self._words(delta), *self._calls(delta, ended)]
 
     def _words(self, delta: dict[str, Any]) -> list[StreamEvent]:
         events: list[StreamEvent] = []
@@ -164,7 +163,8 @@ class ChatAnswer:
                 events.append(TextDelta(whole))
         return events
 
-    def _calls(self, delta: dict[str, Any]) -> list[StreamEvent]:
+    def _calls(self, delta: dict[str, Any], ended: bool) -> list[StreamEvent]:
+        """``ended``: an earlier chunk gave the reason, which then says nothing of these calls."""
         entries = delta.get("tool_calls")
         if delta.get("function_call") or (entries and not self._native):
             self._contradiction = "native tool calls though none were offered"
@@ -181,6 +181,8 @@ class ChatAnswer:
             self._echo.take_call(entry, fragment)
             # a signature behind the call says nothing about its place among the calls
             if fragment.id or fragment.name or fragment.arguments or EXTRA_CONTENT not in entry:
+                if ended:
+                    raise self._broken("a call behind its finish reason")
                 events.append(fragment)
         return events
 

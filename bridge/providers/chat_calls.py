@@ -11,6 +11,9 @@ from typing import Any
 
 from bridge.conversation.stream import CallDelta
 
+_ODD_NAMES = ("parameters", "input")
+_ODD_PLACES = ("arguments", *_ODD_NAMES)
+
 
 def call_deltas(entries: object, *, null_words: bool = False) -> list[CallDelta]:
     """One fragment per entry. ``null_words``: the word "null" as id or name is null.
@@ -28,6 +31,10 @@ def _delta(entry: object, null_words: bool) -> CallDelta:
     function = entry.get("function") or {}
     if not isinstance(function, dict) or entry.get("type") not in (None, "", "function"):
         raise ValueError("a tool call that is not a function call")
+    odd = (*(entry.get(name) for name in _ODD_PLACES), *(function.get(name) for name in _ODD_NAMES))
+    if any(odd):
+        # left out they would make a call of no arguments
+        raise ValueError("the arguments of a tool call in an unknown place")
     arguments = function.get("arguments")
     whole = isinstance(arguments, dict)
     none = ("", "null") if null_words else ("",)

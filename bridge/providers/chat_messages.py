@@ -9,10 +9,8 @@ its answer.
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
-import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bridge.conversation.messages import (
@@ -23,6 +21,7 @@ from bridge.conversation.messages import (
     ToolCall,
     UserMessage,
 )
+from bridge.providers.call_ids import fresh_id
 from bridge.providers.chat_echo import echo_into
 from bridge.providers.chat_quirks import STRICT, ChatQuirks
 from device_tools.result import Image
@@ -61,23 +60,12 @@ def _messages(messages: Sequence[Message], quirks: ChatQuirks) -> list[dict[str,
             case AssistantMessage():
                 renamed = {}
                 for call in message.calls:
-                    renamed[call.id] = _fresh(call.id, taken, quirks.id_length)
+                    renamed[call.id] = fresh_id(call.id, taken, quirks.id_length)
                     taken.add(renamed[call.id])
                 sent.append(echo_into(_assistant(message, renamed), message, quirks.echo_fields))
             case ToolAnswers():
                 sent += _answers(message, renamed)
     return sent
-
-
-def _fresh(call_id: str, taken: Set[str], length: int) -> str:
-    """The id itself where it is new and allowed; the same conversation gives the same ids."""
-    number, fresh = 1, call_id
-    while fresh in taken or (length and not re.fullmatch(f"[A-Za-z0-9]{{{length}}}", fresh)):
-        number += 1
-        fresh = f"{call_id}_{number}"
-        if length:
-            fresh = hashlib.sha256(fresh.encode("utf-8", "replace")).hexdigest()[:length]
-    return fresh
 
 
 def _assistant(message: AssistantMessage, ids: Mapping[str, str]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from bridge.conversation.stream import Usage
+from bridge.providers.wire_json import token_count
 
 _NOTHING = Usage()
 
@@ -47,24 +48,24 @@ def _places(chunk: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _usage(value: Mapping[str, Any]) -> Usage:
     read, written = value.get("prompt_tokens_details"), value.get("completion_tokens_details")
-    cached = _count(_inside(read, "cached_tokens"))
+    cached = token_count(_inside(read, "cached_tokens"))
     if cached is None:
         # DeepSeek, then Moonshot
         cached = _first(value, "prompt_cache_hit_tokens", "cached_tokens")
     return Usage(
-        _count(value.get("prompt_tokens")),
-        _count(value.get("completion_tokens")),
+        token_count(value.get("prompt_tokens")),
+        token_count(value.get("completion_tokens")),
         cached,
-        _count(_inside(read, "cache_write_tokens")),
-        _count(_inside(written, "reasoning_tokens")),
+        token_count(_inside(read, "cache_write_tokens")),
+        token_count(_inside(written, "reasoning_tokens")),
     )
 
 
 def _timings(value: Mapping[str, Any]) -> Usage:
     """llama.cpp counts the cached part of the prompt apart from the part it worked on."""
-    worked, cached = _count(value.get("prompt_n")), _count(value.get("cache_n"))
+    worked, cached = token_count(value.get("prompt_n")), token_count(value.get("cache_n"))
     total = None if worked is None else worked + (cached or 0)
-    return Usage(total, _count(value.get("predicted_n")), cached)
+    return Usage(total, token_count(value.get("predicted_n")), cached)
 
 
 def _merged(old: Usage, new: Usage) -> Usage:
@@ -73,13 +74,9 @@ def _merged(old: Usage, new: Usage) -> Usage:
 
 
 def _first(value: Mapping[str, Any], *names: str) -> int | None:
-    counts = (_count(value.get(name)) for name in names)
+    counts = (token_count(value.get(name)) for name in names)
     return next((count for count in counts if count is not None), None)
 
 
 def _inside(value: object, name: str) -> object:
     return value.get(name) if isinstance(value, dict) else None
-
-
-def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

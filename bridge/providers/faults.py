@@ -8,6 +8,8 @@ from enum import Enum, auto
 from bridge.errors import ProviderError
 from bridge.providers.endpoint import HttpLimits
 
+PROXY_ADVICE = "check HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY"
+
 
 class Failure(Enum):
     """The kinds of failure, whatever HTTP client they come from."""
@@ -22,10 +24,16 @@ class Failure(Enum):
 
 
 def connection_fault(
-    failure: Failure, error: Exception, host: str, limits: HttpLimits, waiting: str
+    failure: Failure, error: Exception, host: str, limits: HttpLimits, waiting: str, proxy: str
 ) -> ProviderError:
-    """``error`` in words. ``waiting`` names the limit that a silent server ran into."""
+    """``error`` in words.
+
+    ``waiting`` names the limit that a silent server ran into; ``proxy`` is the one that was
+    dialled instead of ``host``, "" for none.
+    """
     match failure:
+        case Failure.CONNECT_TIMEOUT | Failure.CONNECT if proxy and not _is_tls(error):
+            return _no_proxy(error, host, proxy)
         case Failure.CONNECT_TIMEOUT:
             return ProviderError(
                 f"{host} did not accept a connection (connect limit, {limits.connect:g} s)",
@@ -44,7 +52,7 @@ def connection_fault(
         case Failure.PROXY:
             return ProviderError(
                 f"the proxy refused the way to {host}: {error}",
-                advice="check HTTPS_PROXY, HTTP_PROXY and NO_PROXY",
+                advice=PROXY_ADVICE,
             )
         case Failure.CONNECT:
             return _no_connection(error, host)
@@ -75,10 +83,8 @@ def answer_too_large(host: str, limits: HttpLimits) -> ProviderError:
 
 
 def _broken_off(error: Exception, host: str) -> ProviderError:
-    import ssl
-
-    if isinstance(cause := _root(error), ssl.SSLError):
-        return _no_trust(cause, host)
+    if _is_tls(error):
+        return _no_trust(_root(error), host)
     return ProviderError(
         f"{host} broke off the connection",
         advice="try again; if it happens always, look at the server's log",
@@ -87,10 +93,8 @@ def _broken_off(error: Exception, host: str) -> ProviderError:
 
 
 def _no_connection(error: Exception, host: str) -> ProviderError:
-    import ssl
-
     cause = _root(error)
-    if isinstance(cause, ssl.SSLError):
+    if _is_tls(error):
         return _no_trust(cause, host)
     if isinstance(cause, socket.gaierror):
         return ProviderError(
@@ -106,7 +110,23 @@ def _no_connection(error: Exception, host: str) -> ProviderError:
     )
 
 
-def _no_trust(cause: OSError, host: str) -> ProviderError:
+def _no_proxy(error: Exception, host: str, proxy: str) -> ProviderError:
+    cause = _root(error)
+    word = getattr(cause, "strerror", None) or type(cause).__name__
+    return ProviderError(
+        f"no connection to the proxy {proxy} on the way to {host}: {word}",
+        advice=PROXY_ADVICE,
+        retryable=True,
+    )
+
+
+def _is_tls(error: Exception) -> bool:
+    import ssl
+
+    return isinstance(_root(error), ssl.SSLError)
+
+
+def _no_trust(cause: BaseException, host: str) -> ProviderError:
     return ProviderError(
         f"no trusted TLS connection to {host}: {getattr(cause, 'reason', None) or cause}",
         advice="check that the URL should be https; a private certificate authority is "

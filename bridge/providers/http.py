@@ -1,8 +1,6 @@
 """One streaming POST: named limits, cancel that closes the socket, faults in words.
 
-The only importer of httpx (lazily), so that a successor with the same interface is one line.
-Proxies and CA files come from the environment (``HTTPS_PROXY``, ``NO_PROXY``, ``SSL_CERT_FILE``,
-``SSL_CERT_DIR``); a server on this machine is always reached directly.
+``http_client`` makes the client; these two are the only importers of httpx (lazily).
 """
 
 from __future__ import annotations
@@ -12,21 +10,18 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import lru_cache
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from bridge.errors import ProviderError
-from bridge.providers.endpoint import Endpoint, HttpLimits, is_local
-from bridge.providers.faults import Failure, answer_too_slow, connection_fault
+from bridge.providers.endpoint import Endpoint, HttpLimits
+from bridge.providers.faults import answer_too_slow, connection_fault
+from bridge.providers.http_client import failure_of, open_client
 from bridge.providers.inflate import decoder
 from bridge.providers.tap import Ending, Listeners, Tap
 from device_tools.cancel import CancelScope
 
 if TYPE_CHECKING:
-    import ssl
-
     import httpx
 
 
@@ -113,6 +108,7 @@ def post(
 
     Raises:
         ProviderError: no connection, TLS failure, a limit ran out, the server hung up.
+        ConfigurationError: the environment names a CA file or a proxy that cannot be used.
         Cancelled: the scope was cancelled; takes effect within milliseconds in every phase.
         RecordError: a tap cannot write what it hears.
     """
@@ -141,15 +137,17 @@ class _Exchange:
         self.endpoint = endpoint
         self.cancel = cancel
         self.limits = limits
-        self._client = _client(endpoint.url)
+        self._client = open_client(endpoint.url)
         self._response: httpx.Response | None = None
         self._socket: socket.socket | None = None
+        self._server = self._dialled = ""
         self._aborted = False
         # SimpleQueue.put is re-entrant: abort may run in a signal handler of the waiting thread
         self._outcome: SimpleQueue[httpx.Response | Exception | None] = SimpleQueue()
 
     def send(self, body: bytes) -> httpx.Response:
         request = self._request(body)
+        self._server = request.url.raw_host.decode("ascii")
         threading.Thread(
             target=self._open, args=(request,), name="bridge-http-open", daemon=True
         ).start()
@@ -206,6 +204,8 @@ class _Exchange:
                 outcome.close()
 
     def _trace(self, name: str, info: dict[str, Any]) -> None:
+        if name.endswith("connect_tcp.started"):
+            self._dialled = f"{info['host']}:{info['port']}"
         if name.endswith(("connect_tcp.complete", "start_tls.complete")):
             self._socket = info["return_value"].get_extra_info("socket")
             if self._aborted:
@@ -245,49 +245,9 @@ class _Exchange:
         """What a failure of httpx means to the user; Cancelled when cancel caused it."""
         self.cancel.check()
         waiting = f"{limit} limit, {seconds:g} s"
-        return connection_fault(_failure(error), error, self.endpoint.host, self.limits, waiting)
+        failure, host = failure_of(error), self.endpoint.host
+        return connection_fault(failure, error, host, self.limits, waiting, self._proxy())
 
-
-def _failure(error: Exception) -> Failure:
-    import httpx
-
-    kinds: tuple[tuple[type[Exception], Failure], ...] = (
-        (httpx.ConnectTimeout, Failure.CONNECT_TIMEOUT),
-        (httpx.ReadTimeout, Failure.READ_TIMEOUT),
-        (httpx.WriteTimeout, Failure.WRITE_TIMEOUT),
-        (httpx.ProxyError, Failure.PROXY),
-        (httpx.ConnectError, Failure.CONNECT),
-        (httpx.NetworkError, Failure.BROKEN_OFF),
-        (httpx.RemoteProtocolError, Failure.BROKEN_OFF),
-    )
-    return next((failure for kind, failure in kinds if isinstance(error, kind)), Failure.OTHER)
-
-
-def _client(url: str) -> httpx.Client:
-    import logging
-
-    import httpx
-
-    # at INFO httpx writes whole URLs, which may hold a key
-    for name in ("httpx", "httpcore"):
-        logging.getLogger(name).setLevel(logging.WARNING)
-    parts = urlsplit(url)
-    local = is_local(parts.hostname or "")
-    context = _plain() if local and parts.scheme == "http" else _trusted()
-    return httpx.Client(verify=context, trust_env=not local, follow_redirects=False)
-
-
-@lru_cache(maxsize=1)
-def _trusted() -> ssl.SSLContext:
-    import httpx
-
-    # 20 ms of reading certificates, once
-    return httpx.create_ssl_context()
-
-
-@lru_cache(maxsize=1)
-def _plain() -> ssl.SSLContext:
-    """Trusts nothing; for connections that never use TLS."""
-    import ssl
-
-    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    def _proxy(self) -> str:
+        """``host:port`` of the proxy that was dialled, "" when it was the server itself."""
+        return "" if self._dialled.rpartition(":")[0] == self._server else self._dialled

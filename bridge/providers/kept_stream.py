@@ -28,7 +28,7 @@ class KeptStream:
         output_cap: int | None,
         note: Callable[[str], None],
     ) -> None:
-        format_ = open_wire(wire, PROVIDERS["custom"], stop_with_calls=False, note=note)
+        format_ = open_wire(wire, PROVIDERS["custom"], quirk="", note=note)
         request = ModelRequest("", (), tuple(tools), output_cap or _NO_CAP)
         self._answer = format_.answer(request, RequestOptions("kept"), Peer("the server"))
         self._decoder = SseDecoder()

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from bridge.providers.answer_redaction import FindSecrets, Span
 from bridge.providers.endpoint import HttpLimits, Server
 from bridge.providers.keys import Key
 from bridge.providers.provider import HttpProvider, ignore_notice
 from bridge.providers.settings import ResolvedProvider
 from bridge.providers.tap import Tap
 from bridge.providers.wire import RequestOptions
-from bridge.providers.wire_redaction import CleanText
 from bridge.providers.wires import open_wire
 from device_tools.cancel import CancelScope
 
 
-def keep_text(text: str) -> str:
+def no_secrets(_text: str) -> Sequence[Span]:
     """For callers that write no recording."""
-    return text
+    return ()
 
 
 @contextmanager
@@ -30,12 +30,12 @@ def open_provider(
     *,
     limits: HttpLimits | None = None,
     on_retry: Callable[[str], None] = ignore_notice,
-    clean: CleanText = keep_text,
+    find: FindSecrets = no_secrets,
 ) -> Iterator[HttpProvider]:
     """The provider for the length of a run (the servers of demo and replay live as long).
 
-    ``on_retry`` is told of each retry and of each setting without effect; ``clean`` takes secrets
-    out of what goes into a recording or debug output.
+    ``on_retry`` is told of each retry and of each setting without effect; ``find`` knows
+    the secrets that a recording must not have; it is asked when the context ends.
 
     Raises:
         ConfigurationError: a recording or debug file that cannot be made.
@@ -48,7 +48,7 @@ def open_provider(
         wire = open_wire(
             chosen.wire,
             chosen.profile,
-            stop_with_calls=bool(settings.quirk),
+            quirk=settings.quirk,
             note=on_retry,
         )
         yield HttpProvider(
@@ -57,9 +57,9 @@ def open_provider(
             options_of(chosen),
             server,
             cancel,
-            limits=limits,
+            limits=limits or settings.limits,
             on_retry=on_retry,
-            taps=_taps(chosen, clean, stack),
+            taps=_taps(chosen, find, stack),
             extra_headers=settings.headers,
         )
 
@@ -102,7 +102,7 @@ def _server(chosen: ResolvedProvider, key: Key | None, stack: ExitStack) -> Serv
     return Server(chosen.base_url, key.value, key.source)
 
 
-def _taps(chosen: ResolvedProvider, clean: CleanText, stack: ExitStack) -> list[Tap]:
+def _taps(chosen: ResolvedProvider, find: FindSecrets, stack: ExitStack) -> list[Tap]:
     settings = chosen.settings
     taps: list[Tap] = []
     if settings.record:
@@ -115,10 +115,10 @@ def _taps(chosen: ResolvedProvider, clean: CleanText, stack: ExitStack) -> list[
             "protocol": chosen.protocol,
         }
         path = Path(settings.record).expanduser()
-        taps.append(stack.enter_context(open_recording(path, clean, about)))
+        taps.append(stack.enter_context(open_recording(path, find, about)))
     if settings.debug_http:
         from bridge.providers.debug_log import open_debug_log
 
         path = Path(settings.debug_http).expanduser()
-        taps.append(stack.enter_context(open_debug_log(path, clean)))
+        taps.append(stack.enter_context(open_debug_log(path)))
     return taps

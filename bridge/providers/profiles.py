@@ -31,8 +31,8 @@ class ProviderProfile:
     ``context_window`` in tokens, for models the catalogue does not have; None = unknown.
     ``image``: what its models see of a picture.
 
-    ``quirks`` of its Chat Completions are always on. ``stop_with_calls``: known to end whole
-    native calls with ``stop``, so the user may choose to accept that.
+    ``quirks`` of its Chat Completions are always on. ``offered_quirks``: what the server
+    is known to do, so the user may choose to accept it (``bridge.providers.wires``).
     """
 
     name: str
@@ -46,7 +46,7 @@ class ProviderProfile:
     context_window: int | None = None
     image: PictureRule = DEFAULT_RULE
     regions: tuple[str, ...] = ()
-    stop_with_calls: bool = False
+    offered_quirks: tuple[str, ...] = ()
     quirks: ChatQuirks = STRICT
 
 
@@ -78,7 +78,7 @@ _CLOUD = (
         "OpenRouter",
         "https://openrouter.ai/api/v1",
         ("OPENROUTER_API_KEY",),
-        stop_with_calls=True,
+        offered_quirks=("stop-with-calls",),
         quirks=ChatQuirks(echo_fields=(REASONING_DETAILS,)),
     ),
     ProviderProfile(
@@ -133,7 +133,7 @@ _CLOUD = (
         ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
         context_window=200_000,
         image=PictureRule(1536),
-        stop_with_calls=True,
+        offered_quirks=("stop-with-calls",),
         quirks=ChatQuirks(echo_fields=(EXTRA_CONTENT,)),
     ),
 )
@@ -145,13 +145,21 @@ _LOCAL = (
     ),
     ProviderProfile("lmstudio", "LM Studio on this machine", "http://127.0.0.1:1234/v1"),
     ProviderProfile(
-        "vllm", "vLLM on this machine", "http://127.0.0.1:8000/v1", stop_with_calls=True
+        "vllm",
+        "vLLM on this machine",
+        "http://127.0.0.1:8000/v1",
+        offered_quirks=("stop-with-calls",),
     ),
 )
 _OTHER = (
     ProviderProfile("demo", "built-in rule-based demo, no model", "", model="demo-rules"),
     # not knowing which server it is, whatever makes reading more lenient may be asked for
-    ProviderProfile("custom", "any other server", "", stop_with_calls=True),
+    ProviderProfile(
+        "custom",
+        "any other server",
+        "",
+        offered_quirks=("stop-with-calls", "comments-as-data"),
+    ),
 )
 PROVIDERS: Mapping[str, ProviderProfile] = {
     profile.name: profile for profile in (*_OTHER, *_CLOUD, *_LOCAL)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from types import MappingProxyType
 
 from bridge.conversation.messages import ModelRequest
-from bridge.conversation.stream import StreamEvent
+from bridge.conversation.stream import ModelStream, StreamEvent
 from bridge.errors import ProviderError
 from bridge.providers.endpoint import HttpLimits, Server, endpoint_of
 from bridge.providers.event_stream import EventStream, open_events
@@ -56,7 +56,7 @@ class HttpProvider:
         self._taps = taps
 
     @contextmanager
-    def stream(self, request: ModelRequest) -> Iterator[Iterator[StreamEvent]]:
+    def stream(self, request: ModelRequest) -> Iterator[ModelStream]:
         """See ``bridge.agent.ports.Provider.stream``."""
         peer = Peer(self._endpoint.host, self._endpoint.secret)
         if not self._options.pictures:
@@ -72,7 +72,24 @@ class HttpProvider:
             on_retry=self._on_retry,
             taps=self._taps,
         ) as events:
-            yield _read(events, self._wire.answer(request, self._options, peer))
+            yield _Response(events, self._wire.answer(request, self._options, peer))
+
+
+class _Response:
+    """A ``bridge.conversation.stream.ModelStream``."""
+
+    def __init__(self, events: EventStream, answer: Answer) -> None:
+        self._events = events
+        self._read = _read(events, answer)
+
+    def __iter__(self) -> Iterator[StreamEvent]:
+        return self._read
+
+    def __next__(self) -> StreamEvent:
+        return next(self._read)
+
+    def expect_end(self) -> None:
+        self._events.expect_end()
 
 
 def _read(stream: EventStream, answer: Answer) -> Iterator[StreamEvent]:

@@ -1,7 +1,9 @@
 """Write the wire of a run to a file that can be played back (docs/recording.md has the format).
 
 JSON Lines, one object per line: ``recording`` first, then per exchange ``request``, ``response``,
-``chunk`` ..., ``end``. Every line is written at once: a run that dies leaves what it heard.
+``chunk`` ..., ``end``. All but the first line is held in memory until the run ends: what is secret
+in an early answer may become known only by what the phone does later, and a file cannot take back
+what a kill left in it.
 """
 
 from __future__ import annotations
@@ -11,13 +13,15 @@ import json
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bridge.providers.answer_redaction import FindSecrets, Timed, starred_answer, starred_values
 from bridge.providers.endpoint import Endpoint
 from bridge.providers.line_file import LineFile, new_line_file
 from bridge.providers.tap import Ending
-from bridge.providers.wire_redaction import CleanText, clean_headers, clean_line, clean_request
+from bridge.providers.wire_redaction import clean_headers, clean_request
 
 VERSION = 1
 
@@ -25,116 +29,92 @@ VERSION = 1
 class Recording:
     """A ``Tap``. Times are milliseconds since the request of their exchange."""
 
-    def __init__(self, file: LineFile, clean: CleanText, about: Mapping[str, Any]) -> None:
+    def __init__(self, file: LineFile, find: FindSecrets, about: Mapping[str, Any]) -> None:
         self._file = file
-        self._clean = clean
-        self._exchanges = 0
-        self.write({"v": VERSION, "type": "recording", **about})
+        self._find = find
+        self._exchanges: list[_Exchange] = []
+        self._write({"v": VERSION, "type": "recording", **about})
 
     def begin(self, endpoint: Endpoint, body: bytes) -> _Exchange:
-        self._exchanges += 1
-        exchange = _Exchange(self, self._exchanges, endpoint.secret, self._clean)
-        self.write(
-            {
-                "type": "request",
-                "n": self._exchanges,
-                "host": endpoint.host,
-                "headers": clean_headers(endpoint.headers),
-                "body": clean_request(body, self._clean),
-            }
-        )
+        request = {
+            "host": endpoint.host,
+            "headers": clean_headers(endpoint.headers),
+            # pictures are gone from it: what is held stays small
+            "body": clean_request(body),
+        }
+        exchange = _Exchange(request, endpoint.secret)
+        self._exchanges.append(exchange)
         return exchange
 
-    def write(self, record: Mapping[str, Any]) -> None:
-        """Raises RecordError: the file cannot be written."""
+    def close(self) -> None:
+        """Write what was heard, without the secrets that are known by now.
+
+        Raises:
+            RecordError: the file cannot be written.
+        """
+        exchanges, self._exchanges = self._exchanges, []
+        for number, exchange in enumerate(exchanges, 1):
+            for record in exchange.records(self._find):
+                self._write({"type": record.pop("type"), "n": number, **record})
+
+    def _write(self, record: Mapping[str, Any]) -> None:
         self._file.write(json.dumps(record, ensure_ascii=False))
 
 
 @contextmanager
-def open_recording(path: Path, clean: CleanText, about: Mapping[str, Any]) -> Iterator[Recording]:
-    """A recording in a new file that only its owner may read.
+def open_recording(path: Path, find: FindSecrets, about: Mapping[str, Any]) -> Iterator[Recording]:
+    """A recording in a new file that only its owner may read. ``find`` knows the secrets of the
+    run; it is asked when the context ends.
 
     Raises:
         ConfigurationError: the file exists already or cannot be made.
+        RecordError: at the end, when it cannot be written.
     """
     with new_line_file(path, "--record") as file:
-        yield Recording(file, clean, about)
+        recording = Recording(file, find, about)
+        try:
+            yield recording
+        finally:
+            recording.close()
 
 
+@dataclass
 class _Exchange:
-    """A ``Listener``. Bytes wait until their line is whole: only then a secret in it is seen."""
+    """A ``Listener``."""
 
-    def __init__(self, recording: Recording, number: int, secret: str, clean: CleanText) -> None:
-        self._recording = recording
-        self._number = number
-        self._lines = LineWise(secret, clean)
-        self._started = time.monotonic()
+    request: dict[str, Any]
+    secret: str
+    started: float = field(default_factory=time.monotonic)
+    answer: list[Timed] = field(default_factory=list)
+    head: dict[str, Any] = field(default_factory=dict)
+    end: dict[str, Any] = field(default_factory=dict)
 
     def response(self, status: int, headers: Mapping[str, str]) -> None:
-        self._write("response", {"status": status, "headers": clean_headers(headers)})
+        shown = clean_headers(headers)
+        self.head = {"ms": self._milliseconds(), "status": status, "headers": shown}
 
     def chunk(self, data: bytes) -> None:
-        for milliseconds, piece in self._lines.feed(data, self._milliseconds()):
-            self._write_chunk(milliseconds, piece)
+        self.answer.append((self._milliseconds(), data))
 
     def ended(self, how: Ending) -> None:
-        for milliseconds, piece in self._lines.close():
-            self._write_chunk(milliseconds, piece)
-        self._write("end", {"how": how.value})
+        self.end = {"ms": self._milliseconds(), "how": how.value}
 
-    def _write_chunk(self, milliseconds: int, piece: bytes) -> None:
-        try:
-            data = {"text": piece.decode("utf-8")}
-        except UnicodeDecodeError:
-            data = {"base64": base64.b64encode(piece).decode("ascii")}
-        self._write("chunk", data, milliseconds)
-
-    def _write(self, kind: str, data: Mapping[str, Any], milliseconds: int | None = None) -> None:
-        when = self._milliseconds() if milliseconds is None else milliseconds
-        self._recording.write({"type": kind, "n": self._number, "ms": when, **data})
+    def records(self, find: FindSecrets) -> Iterator[dict[str, Any]]:
+        body = starred_values(self.request["body"], find)
+        yield {"type": "request", **self.request, "body": body}
+        if self.head:
+            yield {"type": "response", **self.head}
+        for milliseconds, piece in starred_answer(self.answer, self.secret, find):
+            yield {"type": "chunk", "ms": milliseconds, **_as_json(piece)}
+        if self.end:
+            yield {"type": "end", **self.end}
 
     def _milliseconds(self) -> int:
-        return round((time.monotonic() - self._started) * 1000)
+        return round((time.monotonic() - self.started) * 1000)
 
 
-class LineWise:
-    """Cuts an answer into lines to clean them, and keeps where the chunks were cut.
-
-    A line that had to be changed comes out as one piece, at the time of its last byte.
-    """
-
-    def __init__(self, secret: str, clean: CleanText) -> None:
-        self._secret = secret
-        self._clean = clean
-        self._open: list[tuple[int, bytes]] = []
-
-    def feed(self, data: bytes, when: int) -> list[tuple[int, bytes]]:
-        """Whole pieces with their times, in order; what shares a chunk stays together."""
-        out: list[tuple[int, bytes]] = []
-        for line in data.splitlines(keepends=True):
-            self._open.append((when, line))
-            if line.endswith((b"\n", b"\r")):
-                out += self._close_line()
-        return _joined(out)
-
-    def close(self) -> list[tuple[int, bytes]]:
-        """The rest, a line without end."""
-        return _joined(self._close_line())
-
-    def _close_line(self) -> list[tuple[int, bytes]]:
-        pieces, self._open = self._open, []
-        line = b"".join(piece for _, piece in pieces)
-        cleaned = clean_line(line, self._secret, self._clean)
-        if cleaned == line:
-            return pieces
-        return [(pieces[-1][0], cleaned)]
-
-
-def _joined(pieces: list[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
-    joined: list[tuple[int, bytes]] = []
-    for when, piece in pieces:
-        if joined and joined[-1][0] == when:
-            joined[-1] = (when, joined[-1][1] + piece)
-        else:
-            joined.append((when, piece))
-    return joined
+def _as_json(piece: bytes) -> dict[str, str]:
+    try:
+        return {"text": piece.decode("utf-8")}
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(piece).decode("ascii")}

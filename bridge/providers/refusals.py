@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from bridge.errors import ProviderError
 from bridge.providers.endpoint import Endpoint
+from bridge.providers.faults import PROXY_ADVICE
 
 _LONGEST_QUOTE = 300
 _KEY_SHAPE = re.compile(r"\b(sk|gsk|pk|key|AIza)[-_A-Za-z0-9*]{12,}")
@@ -86,6 +87,8 @@ def quote(text: str, secret: str) -> str:
 def _advice(endpoint: Endpoint, status: int, said: str, model: str, broke: bool) -> str:
     if status in (401, 403):
         return f"check the key in {endpoint.key_source}"
+    if status == 407:
+        return "a proxy on the way wants a name and a password: " + PROXY_ADVICE
     if status == 402 or broke:
         return "the account at the provider has no credit or quota left"
     if status != 413 and "image" in said.lower():

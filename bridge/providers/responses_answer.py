@@ -18,6 +18,7 @@ from bridge.providers.responses_items import word
 from bridge.providers.responses_output import Event, Output
 from bridge.providers.sse import ServerSentEvent
 from bridge.providers.wire import Peer
+from bridge.providers.wire_json import token_count, wire_object
 
 _COMPLETED, _INCOMPLETE, _FAILED = "response.completed", "response.incomplete", "response.failed"
 _TERMINALS = (_COMPLETED, _INCOMPLETE, _FAILED)
@@ -127,12 +128,9 @@ class ResponsesAnswer:
 
     def _json(self, event: ServerSentEvent) -> dict[str, Any]:
         try:
-            data = json.loads(event.data)
-        except (ValueError, RecursionError) as error:
-            raise self._broken("data that is not JSON") from error
-        if not isinstance(data, dict):
-            raise self._broken("JSON that is not an object")
-        return data
+            return wire_object(event.data)
+        except ValueError as error:
+            raise self._broken(str(error)) from error
 
     def _failed(self, data: Event) -> ProviderError:
         said = (
@@ -175,13 +173,9 @@ def _usage(value: object) -> Usage | None:
     read = read if isinstance(read, dict) else {}
     written = written if isinstance(written, dict) else {}
     return Usage(
-        _count(value.get("input_tokens")),
-        _count(value.get("output_tokens")),
-        _count(read.get("cached_tokens")),
-        _count(read.get("cache_write_tokens")),
-        _count(written.get("reasoning_tokens")),
+        token_count(value.get("input_tokens")),
+        token_count(value.get("output_tokens")),
+        token_count(read.get("cached_tokens")),
+        token_count(read.get("cache_write_tokens")),
+        token_count(written.get("reasoning_tokens")),
     )
-
-
-def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bridge.conversation.stream import CallClosed, CallDelta, StreamEvent
-from bridge.providers.responses_items import Item, unsplit, word
+from bridge.providers.responses_items import Item, arguments_of, unsplit, word
 
 
 def begin(item: Item) -> list[StreamEvent]:
@@ -37,7 +37,7 @@ def end(item: Item, raw: Mapping[str, Any]) -> list[StreamEvent]:
     if item.begun and name and name != item.name and item.raw is None:
         # a name that changed fits no tool
         events.append(CallDelta(item.key, name=name))
-    given = word(raw.get("arguments"))
+    given = arguments_of(raw)
     if not item.pieces:
         events += delta(item, item.spelled or given)
     return [*events, CallClosed(item.key, _contradicting(item, given))]
@@ -65,8 +65,8 @@ def flaw(item: Item, raw: Mapping[str, Any]) -> str:
 def differs(item: Item, raw: Mapping[str, Any]) -> bool:
     """Whether ``raw``, of the terminal output, is another call than the complete item was."""
     had = item.raw or {}
-    told = (word(raw.get("call_id")), word(raw.get("name")), unsplit(word(raw.get("arguments"))))
-    was = (item.call_id, item.name, unsplit(word(had.get("arguments"))) or item.content)
+    told = (word(raw.get("call_id")), word(raw.get("name")), unsplit(arguments_of(raw)))
+    was = (item.call_id, item.name, unsplit(arguments_of(had)) or item.content)
     return any(new and new != old for new, old in zip(told, was, strict=True))
 
 

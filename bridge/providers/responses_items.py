@@ -6,6 +6,7 @@ some give one item another id in every event; then the index counts.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,7 +25,8 @@ class Item:
     """One output item as far as it arrived.
 
     ``key`` is unique in the answer. ``pieces``: the arguments of a call or the text of a message.
-    ``spelled``: what ``arguments.done`` said. ``begun``: the neutral stream has heard of it.
+    ``spelled``: what ``arguments.done`` said, or the item when it began. ``begun``: the neutral
+    stream has heard of it.
     ``raw``: the complete item, from ``output_item.done`` or the terminal output only.
     """
 
@@ -65,6 +67,8 @@ class Items:
         if item is None or item.raw is not None or (item.id and item_id and item.id != item_id):
             item = self._new(item_id, index)
         describe(item, raw)
+        if item.kind == CALL:
+            item.spelled = item.spelled or arguments_of(raw)
         return item
 
     def end(self, event: Mapping[str, Any]) -> Item:
@@ -133,6 +137,22 @@ def unsplit(text: str) -> str:
 def word(value: object) -> str:
     """A string, or "" for anything else."""
     return value if isinstance(value, str) else ""
+
+
+def arguments_of(raw: Mapping[str, Any]) -> str:
+    """The arguments of a call item as JSON text; some servers write them as an object.
+
+    Raises ValueError: they are neither.
+    """
+    value = raw.get("arguments")
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
+    if value is not None and not isinstance(value, str):
+        raise ValueError("arguments of a call that are not text")
+    if any(raw.get(name) for name in ("parameters", "input")):
+        # left out they would make a call of no arguments
+        raise ValueError("the arguments of a call in an unknown place")
+    return value or ""
 
 
 def text_parts(raw: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:

@@ -21,6 +21,7 @@ from bridge.conversation.messages import (
     ToolCall,
     UserMessage,
 )
+from bridge.providers.call_ids import fresh_id
 from bridge.providers.extra import with_extra
 from bridge.providers.responses_items import CALL
 from bridge.providers.wire import RequestOptions
@@ -98,7 +99,7 @@ def _input(messages: Sequence[Message]) -> list[Json]:
                 names = {call.id: call.id for call in message.calls}
                 sent += [dict(item) for item in message.items]
             case AssistantMessage():
-                names = {call.id: _fresh(call.id, taken) for call in message.calls}
+                names = {call.id: fresh_id(call.id, taken) for call in message.calls}
                 sent += _reply(message, names)
             case ToolAnswers():
                 sent += _answers(message, names)
@@ -121,14 +122,6 @@ def _is_object(arguments: object) -> bool:
         return isinstance(arguments, str) and isinstance(json.loads(arguments), dict)
     except (ValueError, RecursionError):
         return False
-
-
-def _fresh(call_id: str, taken: set[str]) -> str:
-    number, fresh = 1, call_id
-    while fresh in taken:
-        number += 1
-        fresh = f"{call_id}_{number}"
-    return fresh
 
 
 def _reply(message: AssistantMessage, ids: Mapping[str, str]) -> list[Json]:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from bridge.conversation.usage import Prices
 from bridge.errors import ConfigurationError
 from bridge.providers.catalogue import UNKNOWN_MODEL, facts_of
-from bridge.providers.endpoint import OWN_KEY_VARIABLE, is_local
+from bridge.providers.endpoint import OWN_KEY_VARIABLE, HttpLimits, is_local
 from bridge.providers.extra import check_extra
 from bridge.providers.keys import Key, find_key
 from bridge.providers.profiles import CHAT, PROVIDERS, ProviderProfile
@@ -24,9 +24,10 @@ REPLAY = "replay:"
 class ProviderSettings:
     """What the user chose; "" or None leaves it to the profile.
 
-    ``quirk`` is "" or "stop-with-calls". ``thinking`` is "", "off" or an effort. ``request`` is
-    laid over the request's JSON, ``headers`` beside its headers. ``reasoning``: what the server
-    itself tells of the model; False overrides the catalogue. ``pictures``: the model reads them.
+    ``quirk`` is "" or one that the profile offers. ``thinking`` is "", "off" or an effort.
+    ``request`` is laid over the request's JSON, ``headers`` beside its headers. ``reasoning``:
+    what the server itself tells of the model; False overrides the catalogue. ``pictures``: the
+    model reads them.
     ``record`` and ``debug_http`` name files.
     """
 
@@ -45,6 +46,7 @@ class ProviderSettings:
     headers: Mapping[str, str] = field(default_factory=dict)
     record: str = ""
     debug_http: str = ""
+    limits: HttpLimits = field(default_factory=HttpLimits)
 
 
 @dataclass(frozen=True)
@@ -141,8 +143,9 @@ def _wire(profile: ProviderProfile, own_server: bool) -> str:
 
 
 def _check_quirk(settings: ProviderSettings, profile: ProviderProfile) -> None:
-    if settings.quirk and not profile.stop_with_calls:
-        known = ", ".join(each.name for each in PROVIDERS.values() if each.stop_with_calls)
+    if settings.quirk and settings.quirk not in profile.offered_quirks:
+        offering = (p.name for p in PROVIDERS.values() if settings.quirk in p.offered_quirks)
+        known = ", ".join(offering)
         raise ConfigurationError(
             f"provider {profile.name} is not known to need the quirk {settings.quirk}",
             advice=f"leave it out; it is there for: {known}",
@@ -159,7 +162,7 @@ def _resolve_demo(settings: ProviderSettings, profile: ProviderProfile) -> Resol
     if settings.protocol not in ("", profile.carrier):
         raise ConfigurationError(
             f"the demo provider does not speak {settings.protocol}",
-            advice=f"leave --protocol out ({profile.carrier}), or name a model server",
+            advice=f"--protocol {profile.carrier}, or name a model server with --provider",
         )
     return ResolvedProvider(settings, profile, "", model, CHAT, profile.carrier)
 

@@ -1,18 +1,16 @@
 """What of the wire may be written to a file: no key, no picture, no opaque item, no phone's words.
 
-Pure functions. Of a request the shape stays: roles, ids, the calls, the task. What tools answered
-and what the runtime told of the phone becomes its length. Of an answer everything stays that the
-model said; signatures, encrypted reasoning and the like become placeholders.
+Pure functions. For a recording the system prompt and the task of a request stay, and of all that
+follows the shape: roles, ids, names, and of each text its length. For debug output only the shape
+stays.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Mapping
 from typing import Any
-
-CleanText = Callable[[str], str]
-"""Takes secrets out of a text by their patterns (``bridge.store.redaction``)."""
 
 _OPAQUE = frozenset({"signature", "thought_signature", "thoughtSignature", "redacted_thinking"})
 _SHOWN_HEADERS = frozenset(
@@ -21,14 +19,19 @@ _SHOWN_HEADERS = frozenset(
         "content-encoding", "date", "retry-after", "request-id", "server", "x-request-id",
     }
 )  # fmt: skip
-_WORDS = frozenset({"text", "content", "output"})
-_NAMES = frozenset(
+NAMES = frozenset(
     {
         "id", "call_id", "item_id", "tool_call_id", "tool_use_id", "response_id", "model", "name",
         "object", "role", "type",
     }
 )  # fmt: skip
 """Fields of the wire itself: hiding one would make two things the same."""
+_CALLS = frozenset({"input", "arguments", "args"})
+_SHORT_NAMES = NAMES | {
+    "finish_reason", "stop_reason", "status", "reason", "code", "param", "service_tier", "effort",
+    "tool_choice", "native_finish_reason", "provider", "truncation", "verbosity",
+}  # fmt: skip
+_SHORT = re.compile(r"[\w.:/\-]{1,80}\Z")
 
 
 def clean_headers(headers: Mapping[str, str]) -> dict[str, str]:
@@ -39,60 +42,78 @@ def clean_headers(headers: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def clean_request(body: bytes, clean: CleanText) -> dict[str, Any]:
-    """The JSON of a request as it may be written."""
+def clean_request(body: bytes) -> dict[str, Any]:
+    """The JSON of a request for a recording; its texts may still hold secrets."""
     request: dict[str, Any] = json.loads(body)
     for key in ("messages", "input"):
         if isinstance(request.get(key), list):
-            request[key] = _conversation(request[key], clean)
+            request[key] = _conversation(request[key])
     if isinstance(request.get("tools"), list):
         request["tools"] = [_tool_name(tool) for tool in request["tools"]]
     return {
-        key: value if key in ("messages", "input", "tools") else _value(value, clean)
+        key: value if key in ("messages", "input", "tools") else without_opaque(value)
         for key, value in request.items()
     }
 
 
-def clean_line(line: bytes, secret: str, clean: CleanText) -> bytes:
-    """One line of an event stream or an error body; unchanged bytes where nothing was found."""
-    if secret:
-        line = line.replace(secret.encode(), b"[key]")
-    name, colon, value = line.partition(b":")
-    data = value if name == b"data" and colon else line
+def without_opaque(value: Any) -> Any:
+    """JSON values with pictures, signatures and encrypted items replaced by their length."""
+    if isinstance(value, Mapping):
+        return {key: _member(key, item, value) for key, item in value.items()}
+    if isinstance(value, list):
+        return [without_opaque(item) for item in value]
+    return _text(value) if isinstance(value, str) else value
+
+
+def is_name(key: str, item: Any) -> bool:
+    """Whether a text is a name of the wire itself."""
+    return isinstance(item, str) and key in NAMES
+
+
+def is_input(key: str, item: Any) -> bool:
+    """Whether a mapping is what a call says: a ``name`` in it is a word of the model's."""
+    return isinstance(item, Mapping) and key in _CALLS
+
+
+def shape(value: Any, key: str = "", said: bool = False) -> Any:
+    """JSON values with every text replaced by its length, but for the wire's own short words."""
+    if isinstance(value, Mapping):
+        return {
+            name: shape(item, name, said or is_input(name, item)) for name, item in value.items()
+        }
+    if isinstance(value, list):
+        return [shape(item, key, said) for item in value]
+    named = not said and key in _SHORT_NAMES
+    if not isinstance(value, str) or not value or (named and _SHORT.match(value)):
+        return value
+    return f"[text, {len(value)} characters]"
+
+
+def shape_of_line(line: str) -> str:
+    """One line of an event stream or an error body as its shape."""
+    name, colon, value = line.partition(":")
+    data = value if name == "data" and colon else line
     try:
         given = json.loads(data)
     except (ValueError, RecursionError):
-        return line
-    cleaned = _value(given, clean)
-    if cleaned == given:
-        return line
-    text = json.dumps(cleaned, ensure_ascii=False, separators=(",", ":"))
-    end = line[len(line.rstrip(b"\r\n")) :]
-    return (b"data: " if data is not line else b"") + text.encode("utf-8", "replace") + end
+        harmless = data.strip() == "[DONE]" or (name == "event" and _SHORT.match(value.strip()))
+        return line if harmless or not line else f"[text, {len(line)} characters]"
+    text = json.dumps(shape(given), ensure_ascii=False, separators=(",", ":"))
+    return f"data: {text}" if data is not line else text
 
 
-def _conversation(messages: list[Any], clean: CleanText) -> list[Any]:
-    """The task stays (the first message of the user); later ones tell of the phone."""
+def _conversation(messages: list[Any]) -> list[Any]:
+    """The task stays (the first message of the user). Later ones tell of the phone, and what the
+    model said is in its answers: of both the shape is enough."""
     task_seen, cleaned = False, []
     for message in messages:
         role = message.get("role") if isinstance(message, Mapping) else None
-        kind = message.get("type", "") if isinstance(message, Mapping) else ""
-        told = (role == "user" and task_seen) or role == "tool" or str(kind).endswith("_output")
-        task_seen = task_seen or role == "user"
-        shown = _value(message, clean)
-        cleaned.append(_measured(shown) if told else shown)
+        first = role == "user" and not task_seen
+        task_seen = task_seen or first
+        kept = first or role in ("system", "developer")
+        shown = without_opaque(message)
+        cleaned.append(shown if kept else shape(shown))
     return cleaned
-
-
-def _measured(value: Any, key: str = "") -> Any:
-    """``value`` with every text in it replaced by its length."""
-    if isinstance(value, Mapping):
-        return {name: _measured(item, name) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_measured(item, key) for item in value]
-    if isinstance(value, str) and key in _WORDS:
-        return f"[text, {len(value)} characters]"
-    return value
 
 
 def _tool_name(tool: Any) -> Any:
@@ -103,16 +124,8 @@ def _tool_name(tool: Any) -> Any:
     return inner.get("name", inner.get("type"))
 
 
-def _value(value: Any, clean: CleanText) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _member(key, item, value, clean) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_value(item, clean) for item in value]
-    return _text(value, clean) if isinstance(value, str) else value
-
-
-def _member(key: str, item: Any, owner: Mapping[str, Any], clean: CleanText) -> Any:
-    if isinstance(item, str) and key in _NAMES:
+def _member(key: str, item: Any, owner: Mapping[str, Any]) -> Any:
+    if isinstance(item, str) and key in NAMES:
         return item
     if isinstance(item, str) and item:
         kind = str(owner.get("type", ""))
@@ -121,11 +134,11 @@ def _member(key: str, item: Any, owner: Mapping[str, Any], clean: CleanText) -> 
             return f"[opaque, {len(item)} characters]"
         if key == "data" and kind == "base64":
             return f"[image, {len(item)} characters]"
-    return _value(item, clean)
+    return without_opaque(item)
 
 
-def _text(text: str, clean: CleanText) -> str:
+def _text(text: str) -> str:
     if text.startswith("data:") and ";base64," in text[:100]:
         mime = text[5:].partition(";")[0]
         return f"[{mime}, {len(text)} characters]"
-    return clean(text)
+    return text

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from bridge.errors import ConfigurationError
+from bridge.providers.chat_quirks import ChatQuirks
 from bridge.providers.profiles import ANTHROPIC, CHAT, RESPONSES, WIRES, ProviderProfile
 from bridge.providers.wire import Wire
 
 
 def open_wire(
-    name: str, profile: ProviderProfile, *, stop_with_calls: bool, note: Callable[[str], None]
+    name: str, profile: ProviderProfile, *, quirk: str, note: Callable[[str], None]
 ) -> Wire:
     """The wire ``name`` as ``profile`` needs it. ``note`` is told what a quirk let through,
     and what the server changed.
@@ -22,7 +23,7 @@ def open_wire(
     if name == CHAT:
         from bridge.providers.chat_completions import ChatWire
 
-        return ChatWire(replace(profile.quirks, stop_with_calls=stop_with_calls), note)
+        return ChatWire(_asked(profile.quirks, quirk), note)
     if name == RESPONSES:
         from bridge.providers.responses import ResponsesWire
 
@@ -32,3 +33,12 @@ def open_wire(
 
         return AnthropicWire()
     raise ConfigurationError(f"there is no wire {name!r}", advice=f"wires: {', '.join(WIRES)}")
+
+
+def _asked(quirks: ChatQuirks, quirk: str) -> ChatQuirks:
+    """The quirks of a profile with the one that the user asked for."""
+    return replace(
+        quirks,
+        stop_with_calls=quirk == "stop-with-calls",
+        comments_as_data=quirk == "comments-as-data",
+    )

@@ -25,6 +25,7 @@ Connect = Callable[[Path], sqlite3.Connection]
 
 # a garbled schema ends up in SQLite's message, which Python then cannot decode
 _FAULTS = (OSError, sqlite3.Error, UnicodeDecodeError)
+_LEAST_ROOM = 64 * 1024
 _NOT_OURS = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
 _HARMLESS = {
     sqlite3.SQLITE_BUSY,
@@ -158,7 +159,7 @@ def record_error(error: Exception, path: Path | str) -> RecordError:
             f"the record {path} is locked by another program",
             advice="end what holds it (a backup, a database browser), then try again",
         )
-    if code == sqlite3.SQLITE_FULL:
+    if code == sqlite3.SQLITE_FULL or (code == sqlite3.SQLITE_IOERR and _is_full(path)):
         return RecordError(
             f"the record {path} cannot grow: the disk is full",
             advice="make space; what was recorded so far is safe",
@@ -174,6 +175,15 @@ def record_error(error: Exception, path: Path | str) -> RecordError:
         f"the record {path} cannot be used: {error}",
         advice="check free space and permissions of the home folder (BRIDGE_HOME)",
     )
+
+
+def _is_full(path: Path | str) -> bool:
+    """A full disk also takes no shared memory file, which SQLite calls an I/O error."""
+    try:
+        left = os.statvfs(Path(path).parent)
+    except OSError:
+        return False
+    return left.f_bavail * left.f_frsize < _LEAST_ROOM
 
 
 def _code(error: Exception) -> int:

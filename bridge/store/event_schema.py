@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, Field
 from enum import Enum
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from bridge.conversation.events import RunEvent
+from bridge.conversation.events import RunEvent, recorded_fields
 from bridge.store.redaction import RECORD_VERSION, event_type
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -38,12 +38,12 @@ def _event(kind: type[Any]) -> dict[str, Any]:
         "run": {"type": "string"},
         "time": {"type": "number", "description": "seconds since the epoch"},
     }
-    own = {item.name: _schema(hints[item.name]) for item in fields(kind)}
+    own = {item.name: _schema(hints[item.name]) for item in recorded_fields(kind)}
     return {
         "title": event_type_of(kind),
         "type": "object",
         "properties": common | own,
-        "required": [*common, *(item.name for item in fields(kind) if _always(item))],
+        "required": [*common, *(item.name for item in recorded_fields(kind) if _always(item))],
     }
 
 

@@ -19,6 +19,7 @@ from bridge.conversation.events import (
 from bridge.errors import RecordError
 from bridge.store.redaction import Redactor
 from bridge.store.run_state import Ender
+from bridge.store.spans import Secret
 from bridge.store.transcripts import Transcripts
 
 Listener = Callable[[Mapping[str, Any]], None]
@@ -52,6 +53,10 @@ class Recorder:
     def ender(self) -> Ender | None:
         """Who won the right to end this run, None while nobody did."""
         return self._ender
+
+    def find_secrets(self, text: str) -> list[Secret]:
+        """What of a text of the wire is secret by all that the run knows by now."""
+        return self._redactor.spans_of_wire(text)
 
     def record(self, event: RunEvent) -> None:
         """Store ``event`` and tell the listeners; RecordError when it cannot be stored."""

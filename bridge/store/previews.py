@@ -1,13 +1,16 @@
 """Small pictures of a run for its report: few, small, and never part of a history.
 
-A picture cannot be redacted: whoever adds one has made sure that its screen is not sensitive.
+A picture cannot be redacted, so none is kept of a screen that shows a secret. Whether it does
+stands in the note that the redacted record has of the picture.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from bridge.conversation.events import SENSITIVE_PICTURE
 from bridge.errors import RecordError
 from bridge.store.database import Database
 
@@ -23,6 +26,15 @@ class Preview:
     call_id: str
     mime: str
     data: bytes
+
+
+def preview_of(record: Mapping[str, Any], place: int, mime: str, data: bytes) -> Preview | None:
+    """The preview of picture ``place`` of a redacted ``call_finished`` record; None where the
+    screen shows a secret, or the record keeps no pictures of that call."""
+    notes = record["images"]
+    if place >= len(notes) or notes[place].endswith(SENSITIVE_PICTURE):
+        return None
+    return Preview(record["turn"], record["call_id"], mime, data)
 
 
 def add_preview(database: Database, run: str, preview: Preview) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -162,5 +162,6 @@ def wifi_credentials(phone: AdbPhone, _arguments: Mapping[str, Any]) -> ToolResu
             for item in networks
         ]
         found = [{"ssid": n.ssid, "password": n.key, "security": n.security} for n in networks]
-        return done(listing(lines, nothing="no network is saved"), networks=found)
+        told = done(listing(lines, nothing="no network is saved"), networks=found)
+        return replace(told, secrets=tuple(item.key for item in networks if item.key))
     raise unavailable("the list of saved networks", f"no known file of it: {'; '.join(reasons)}")

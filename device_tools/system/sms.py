@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from device_tools.adb import AdbPhone
@@ -39,7 +39,8 @@ def read_sms_code(phone: AdbPhone, arguments: Mapping[str, Any]) -> ToolResult:
     ][:_MOST_CODES]
     lines = [f"{item['code']} from {item['sender']} at {item['time']}" for item in found]
     nothing = f"no one-time code in the last {minutes} minutes ({source})"
-    return done(listing(lines, nothing=nothing), codes=found, source=source)
+    result = done(listing(lines, nothing=nothing), codes=found, source=source)
+    return replace(result, secrets=tuple(item["code"] for item in found))
 
 
 def _received(phone: AdbPhone, since: int) -> tuple[str, list[Received]]:

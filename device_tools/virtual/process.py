@@ -44,10 +44,10 @@ class Options:
     root: str = "none"
 
 
-def run(options: Options) -> int:
-    """Run the phone to its end; returns the exit code."""
+def run(options: Options, phone: Phone | None = None) -> int:
+    """Run ``phone``, a new one by default, to its end; returns the exit code."""
     try:
-        asyncio.run(_Process(options).run())
+        asyncio.run(_Process(options, phone or Phone()).run())
     except BridgeError as error:
         _report({"error": error.message, "advice": error.advice})
         return error.exit_code
@@ -55,9 +55,9 @@ def run(options: Options) -> int:
 
 
 class _Process:
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, phone: Phone) -> None:
         self._options = options
-        self._phone = Phone()
+        self._phone = phone
         self._ended = asyncio.Event()
         self._shell = ""
         self._server: AdbServer
@@ -119,6 +119,7 @@ class _Process:
 
     async def _start_userland(self, stack: AsyncExitStack) -> Any:
         from device_tools.virtual.userland import phone_userland
+        from device_tools.virtual.userland.roots import PROFILES
 
         try:
             userland = await phone_userland.start(self._options.root)
@@ -129,6 +130,10 @@ class _Process:
             self._shell = "; ".join(filter(None, (error.message, error.advice)))
             return None
         stack.push_async_callback(userland.close)
+        profile = PROFILES[self._options.root]
+        if profile is not None and profile.adb_root:
+            # as on the emulator's images without the Play Store
+            self._phone.model.properties["ro.boot.qemu"] = "1"
         return userland
 
     async def _announce(self, stack: AsyncExitStack, serial: str, adb_port: int) -> None:

@@ -15,12 +15,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from measure import figures, interleaved, python, table
 
@@ -38,7 +39,7 @@ from bridge.store.transcripts import Transcripts
 from bridge.tools import Tools
 from device_tools.cancel import CancelScope
 from device_tools.catalog import PHONE_TOOLS
-from device_tools.result import ToolResult, done
+from device_tools.result import Secrecy, ToolResult, done
 from device_tools.schema import RiskGroup, ValidCall
 
 TURNS = 66
@@ -53,6 +54,17 @@ STARTED = RunStarted("the task", "phone", "scripted", "m", "ctl-heredoc")
 
 
 @dataclass
+class Reply:
+    events: Iterator[StreamEvent]
+
+    def __iter__(self) -> Iterator[StreamEvent]:
+        return self.events
+
+    def expect_end(self) -> None:
+        pass
+
+
+@dataclass
 class Model:
     """Answers at once, and notes when it is asked: by the clock, and by the processor's time."""
 
@@ -62,23 +74,28 @@ class Model:
     model: str = "m"
 
     @contextmanager
-    def stream(self, _request: ModelRequest) -> Iterator[Iterator[StreamEvent]]:
+    def stream(self, _request: ModelRequest) -> Iterator[Reply]:
         self.asked.append(time.perf_counter())
         self.worked.append(time.process_time())
         call = "call c1 observe_screen\nend\n"
         if len(self.asked) == TURNS:
             call = "call f finish\narg success true\narg summary Done.\nend\n"
-        yield iter(
-            (
-                TextDelta("I look at the screen, then decide.\n"),
-                TextDelta(call),
-                Finish(FinishReason.STOP, "stop"),
-                Usage(1000, 50),
+        yield Reply(
+            iter(
+                (
+                    TextDelta("I look at the screen, then decide.\n"),
+                    TextDelta(call),
+                    Finish(FinishReason.STOP, "stop"),
+                    Usage(1000, 50),
+                )
             )
         )
 
 
 class Phone:
+    def secrecy(self, name: str, arguments: Mapping[str, Any]) -> Secrecy:
+        return Secrecy()
+
     def begin_turn(self) -> None:
         pass
 

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
-import shutil
-import sqlite3
-import ssl
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from device_tools.virtual import launcher
+from tests.bridge.place import KEY, Place, certified, checked
 from tests.doubles.provider_server import (
+    DONE,
     Answer,
+    Delay,
+    Do,
     HangUp,
     ScriptedServer,
     Step,
@@ -29,36 +26,8 @@ from tests.doubles.provider_server import (
     event,
 )
 
-KEY = "sk-wrongkey0123456789abcdef"
 SAID = chat_chunk({"content": "I look.\n"})
 ZIPPED = (("Content-Encoding", "gzip"),)
-
-
-@dataclass
-class Place:
-    """A home folder with a running virtual phone in it."""
-
-    home: Path
-
-    def run(self, *argv: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("BRIDGE_")}
-        return subprocess.run(
-            [sys.executable, "-m", "bridge", "run", "--device", "p", *argv, "do it"],
-            env={**kept, "BRIDGE_HOME": str(self.home), "BRIDGE_API_KEY": KEY, **environment},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=100,
-        )
-
-    def last_events(self) -> list[tuple[str, str]]:
-        """Type and body of the events of the newest run, from a database that is whole."""
-        with closing(sqlite3.connect(self.home / "bridge.db")) as database:
-            assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-            [run] = database.execute("SELECT run FROM events ORDER BY seq DESC LIMIT 1").fetchone()
-            return list(
-                database.execute("SELECT type, body FROM events WHERE run = ? ORDER BY seq", [run])
-            )
 
 
 @pytest.fixture(scope="module")
@@ -66,26 +35,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     home = tmp_path_factory.mktemp("bad") / "home"
     with launcher.start(home / "virtual" / "p", name="p"):
         yield Place(home)
-
-
-def checked(place: Place, ran: subprocess.CompletedProcess[str], words: str, advice: str) -> None:
-    """Exit code 4, one line what happened, one what to do, and the record tells the same."""
-    assert ran.returncode == 4, ran.stderr
-    assert ran.stdout == ""
-    message, *rest = ran.stderr.splitlines()
-    assert message.startswith("error: ")
-    assert words in message
-    assert len(message) < 500
-    assert len(rest) <= 1
-    assert advice in "".join(rest)
-    events = place.last_events()
-    assert events[0][0] == "run_started"
-    kind, body = events[-1]
-    assert kind == "run_finished"
-    finished = json.loads(body)
-    assert finished["exit_code"] == 4
-    assert finished["error"] == "ProviderError"
-    assert KEY not in ran.stderr + "".join(body for _, body in events)
 
 
 def refused(status: int, said: object, kind: str = "application/json") -> Answer:
@@ -139,6 +88,11 @@ CASES: dict[str, tuple[Callable[[], Answer], str, str]] = {
         "more than 33554432 bytes",
         "",
     ),
+    "answer without end": (
+        lambda: Answer([chat_chunk({"content": "la " * 20_000 + "\n"})] * 600),
+        "more than 33554432 bytes in one answer",
+        "caught in a loop",
+    ),
     "end without evidence": (lambda: streamed(), "without saying it was done", "try again"),
     "hang-up": (lambda: streamed(HangUp()), "broke off the connection", "try again"),
 }
@@ -151,6 +105,26 @@ def test_a_bad_answer_is_one_clear_line(place: Place, case: str) -> None:
     with ScriptedServer([answer()]) as server:
         ran = place.run("--provider", "custom", "--base-url", server.base_url, "--model", "m")
     checked(place, ran, words, advice)
+
+
+DRIP = [step for _ in range(40) for step in (b": still here\n\n", Delay(0.1))]
+
+
+@pytest.mark.parametrize(
+    ("limit", "steps", "words"),
+    [
+        ("ANSWER", [SAID, *DRIP], "answer limit, 1 s"),
+        ("IDLE", [SAID, Delay(5)], "idle limit, 1 s"),
+    ],
+)
+def test_a_limit_of_the_settings_ends_the_wait(
+    place: Place, limit: str, steps: list[Step], words: str
+) -> None:
+    """A server that drips bytes for ever, and one that is silent, are told apart by the limit."""
+    with ScriptedServer([Answer(steps)]) as server:
+        asked = ("--provider", "custom", "--base-url", server.base_url, "--model", "m")
+        ran = place.run(*asked, **{f"BRIDGE_{limit}_TIMEOUT": "1"})
+    checked(place, ran, words, "")
 
 
 @pytest.mark.parametrize(
@@ -169,18 +143,7 @@ def test_a_wrong_address_is_one_clear_line(place: Place, url: str, words: str, a
 
 def test_a_certificate_nobody_signed_is_one_clear_line(place: Place, tmp_path: Path) -> None:
     """TLS is never switched off: the user is told how to trust a private authority."""
-    if shutil.which("openssl") is None:
-        pytest.skip("openssl makes the certificate of this test")
-    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
-         "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1", "-addext",
-         "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate],
-        check=True,
-        capture_output=True,
-    )  # fmt: skip
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate, key)
+    certificate, context = certified(tmp_path, ["IP:127.0.0.1"])
     with ScriptedServer([chat_answer("It is done.")], tls=context) as server:
         named = ("--provider", "custom", "--base-url", server.base_url, "--model", "m")
         checked(place, place.run(*named), "no trusted TLS connection", "SSL_CERT_FILE")
@@ -225,3 +188,49 @@ def test_a_providers_protocol_holds_and_the_flag_wins(place: Place) -> None:
     assert used == ["native-inc", "ctl"]
     assert native["tools"] and "NBYTES" not in json.dumps(native["messages"])
     assert "tools" not in text and "NBYTES" in json.dumps(text["messages"])
+
+
+def test_retries_are_bounded_and_shown(place: Place) -> None:
+    """A busy server is asked three times in all; each further attempt is a notice in the record."""
+    busy = refused(503, {"error": {"message": "busy"}})
+    soon = Answer([b"later"], 429, "text/plain", (("Retry-After", "1"),))
+    with ScriptedServer([busy, soon, chat_answer("It is done."), busy, busy, busy]) as server:
+        named = ("--provider", "custom", "--base-url", server.base_url, "--model", "m")
+        ran = place.run(*named)
+        assert (ran.returncode, ran.stdout) == (0, "It is done.\n"), ran.stderr
+        notes = [body for kind, body in place.last_events() if kind == "notice"]
+        shown = [note for note in notes if "attempt" in note]
+        assert "answered 503: busy; attempt 2 of 3 in 0.5 s" in shown[0]
+        assert "answered 429; attempt 3 of 3 in 1 s" in shown[1]
+        assert len(shown) == 2
+        checked(place, place.run(*named), "503: busy", "try again later")
+        assert len(server.requests) == 6
+
+
+def test_the_key_is_in_no_process_list_and_no_file(place: Place, tmp_path: Path) -> None:
+    """Not in the arguments of a process while a reply comes in, not in what the run leaves
+    behind, also when everything is logged."""
+    lines: list[bytes] = []
+
+    def look() -> None:
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            with suppress(OSError):
+                lines.append(path.read_bytes())
+
+    files = ("--debug-http", str(tmp_path / "http.log"), "--record", str(tmp_path / "wire.jsonl"))
+    with ScriptedServer([Answer([SAID, Do(look), chat_chunk(finish="stop"), DONE])]) as server:
+        named = ("--provider", "custom", "--base-url", server.base_url, "--model", "m")
+        ran = place.bridge(
+            "--debug", "run", "--device", "p", *named, *files, "do it", BRIDGE_API_KEY=KEY
+        )
+        [request] = server.requests
+    assert ran.returncode == 0, ran.stderr
+    assert request.headers["authorization"] == f"Bearer {KEY}"
+    assert any(named[3].encode() in line for line in lines)
+    left = [path.read_bytes() for folder in (place.home, tmp_path) for path in files_in(folder)]
+    assert len(left) > 3
+    assert not any(KEY.encode() in each for each in [*lines, *left, ran.stderr.encode()])
+
+
+def files_in(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]

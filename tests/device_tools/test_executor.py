@@ -305,3 +305,23 @@ def test_two_phones_do_not_disturb_each_other(phone: VirtualPhone, tmp_path: Pat
         did(second, "open_app", app="notes")
         assert did(first, "current_app").data["package"] == "com.android.settings"
         assert did(second, "current_app").data["package"] == "com.example.notes"
+
+
+def test_what_a_password_or_code_field_takes_is_marked_as_secret(tools: PhoneTools) -> None:
+    """The field decides, whoever gave it the focus; the model still reads the code back."""
+    opened = tools.phone.shell(["am", "start", "-n", "com.example.notes/.UnlockActivity"])
+    assert opened.code == 0
+    did(tools, "observe_screen")
+    name, password, code = (index(tools, hint) for hint in ("Your name", "Password", "One-time"))
+    assert did(tools, "type_text", text="Alice", index=name).secrets == ()
+    typed = did(tools, "type_text", text="hunter2", index=password)
+    assert "hunter2" in typed.secrets
+    assert "hunter2" not in (typed.storable or typed.text)
+    typed = did(tools, "type_text", text="771204", index=code)
+    assert "771204" in typed.text
+    assert "771204" not in (typed.storable or typed.text)
+    seen = did(tools, "observe_screen")
+    assert "771204" in seen.text
+    assert "Alice" in (seen.storable or "")
+    assert "771204" not in (seen.storable or seen.text)
+    assert seen.images[0].sensitive

@@ -35,7 +35,7 @@ _SYSTEM = "You operate an Android phone through tools. Do the task with one tool
 _TASKS = {task.name: task for task in TASKS}
 _SPECS = {spec.name: spec for spec in BENCH_TOOLS}
 
-Ask = Callable[[ModelRequest], AbstractContextManager[Iterator[StreamEvent]]]
+Ask = Callable[[ModelRequest], AbstractContextManager[Iterable[StreamEvent]]]
 """``bridge.agent.ports.Provider.stream``."""
 
 

@@ -1,4 +1,5 @@
-"""Notes: a list, and an editor with a title and a text of several lines."""
+"""Notes: a list, an editor with a title and a text of several lines, and a lock with a password, a
+one-time code and a box for each digit of a code."""
 
 from __future__ import annotations
 
@@ -18,10 +19,14 @@ from device_tools.virtual.views.widgets import (
 
 PACKAGE = "com.example.notes"
 EDITOR = ".EditNoteActivity"
+UNLOCK = ".UnlockActivity"
+BOXES = 6
 
 
 def windows(page: Page) -> list[Window]:
-    """The list, or the editor."""
+    """The list, the editor, or the lock."""
+    if page.screen.activity == UNLOCK:
+        return [_lock(page)]
     return [_editor(page) if page.screen.activity == EDITOR else _list(page)]
 
 
@@ -85,6 +90,26 @@ def _editor(page: Page) -> Window:
     )
     heading = "Edit note" if "note" in page.screen.args else "New note"
     return page.window(page.toolbar(heading, *actions), title, body)
+
+
+def _lock(page: Page) -> Window:
+    left, top, height = 40, STATUS_BAR + TOOLBAR + 20, 140
+    right, step = WIDTH - left, height + 20
+    lines = [Rect(left, top + n * step, right, top + n * step + height) for n in range(4)]
+    width = (right - left) // BOXES
+    boxes = [
+        page.edit(
+            Rect(left + n * width, lines[3].top, left + (n + 1) * width - 20, lines[3].bottom),
+            f"digit{n + 1}",
+            "",
+            rid=f"box_{n + 1}",
+        )
+        for n in range(BOXES)
+    ]
+    name = page.edit(lines[0], "name", "Your name", rid="owner")
+    password = page.edit(lines[1], "password", "Password", rid="password", password=True)
+    code = page.edit(lines[2], "code", "One-time code", rid="sms_code")
+    return page.window(page.toolbar("Locked notes"), name, password, code, *boxes)
 
 
 def _save(page: Page) -> None:

@@ -66,7 +66,7 @@ APPS: tuple[App, ...] = (
     App(
         "com.example.notes",
         "Notes",
-        (".NotesActivity", ".EditNoteActivity"),
+        (".NotesActivity", ".EditNoteActivity", ".UnlockActivity"),
         system=False,
         version="2.3.1",
         version_code=231,

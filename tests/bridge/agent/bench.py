@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +24,7 @@ from bridge.store.transcripts import Transcripts
 from bridge.tools import Tools
 from device_tools.cancel import CancelScope
 from device_tools.catalog import PHONE_TOOLS
-from device_tools.result import Image, ToolResult, done
+from device_tools.result import Image, Secrecy, ToolResult, done
 from device_tools.schema import ValidCall
 
 STOP = Finish(FinishReason.STOP, "stop")
@@ -51,18 +51,27 @@ class ScriptedModel:
     model: str = "m"
 
     @contextmanager
-    def stream(self, request: ModelRequest) -> Iterator[Iterator[StreamEvent]]:
+    def stream(self, request: ModelRequest) -> Iterator[ScriptedStream]:
         self.requests.append(request)
-        left = list(self.replies.pop(0))
+        yield ScriptedStream(list(self.replies.pop(0)))
 
-        def events() -> Iterator[StreamEvent]:
-            while left:
-                event = left.pop(0)
-                if isinstance(event, Exception):
-                    raise event
-                yield event
 
-        yield events()
+@dataclass
+class ScriptedStream:
+    """What is left of a reply."""
+
+    left: list[StreamEvent | Exception]
+    hurried: bool = False
+
+    def __iter__(self) -> Iterator[StreamEvent]:
+        while self.left:
+            event = self.left.pop(0)
+            if isinstance(event, Exception):
+                raise event
+            yield event
+
+    def expect_end(self) -> None:
+        self.hurried = True
 
 
 @dataclass
@@ -72,6 +81,9 @@ class TinyPhone:
     answers: dict[str, Any] = field(default_factory=dict)
     executed: list[str] = field(default_factory=list)
     turns: int = 0
+
+    def secrecy(self, name: str, arguments: Mapping[str, Any]) -> Secrecy:
+        return Secrecy()
 
     def begin_turn(self) -> None:
         self.turns += 1

@@ -9,7 +9,7 @@ import pytest
 
 from bridge.agent.limits import RunLimits
 from bridge.conversation.messages import UserMessage
-from bridge.conversation.stream import Finish, FinishReason, TextDelta
+from bridge.conversation.stream import Finish, FinishReason, TextDelta, Usage
 from bridge.errors import ContractBroken, LimitReached, ProviderError
 from bridge.policy import Answer, Ask, Policy
 from bridge.store.transcripts import unanswered
@@ -43,9 +43,33 @@ def test_runs_calls_in_order_and_ends_with_finish(tmp_path: Path) -> None:
         "response_started", "assistant_text", "call_intended", "call_finished", "response_finished",
     ]  # fmt: skip
     used = bench.loop.totals
-    # finish stops reading: what that reply cost is unknown, not nothing
-    assert (used.usage.input_tokens, used.usage.output_tokens, used.unreported) == (200, 20, 1)
-    assert bench.of_type("response_finished")[2]["output_tokens"] is None
+    assert (used.usage.input_tokens, used.usage.output_tokens, used.unreported) == (300, 30, 0)
+
+
+def test_behind_finish_only_the_usage_is_waited_for(tmp_path: Path) -> None:
+    """What comes behind it is the fence and the tokens; no call behind it runs."""
+    deltas: Reply = [TextDelta(FINISH), TextDelta("```\n"), STOP, Usage(7, 3)]
+    bench = Bench(tmp_path, [deltas])
+    assert bench.run().success
+    ended = bench.of_type("response_finished")[0]
+    assert (ended["reason"], ended["raw_reason"], ended["output_tokens"]) == ("stop", "stop", 3)
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        [TextDelta(TAP), ProviderError("never read"), Usage(7, 3)],
+        [ProviderError("hung up")],
+    ],
+)
+def test_what_a_model_adds_behind_finish_is_left(tmp_path: Path, behind: Reply) -> None:
+    """A guess is not read any further, a lost connection loses nothing: the answer stands."""
+    bench = Bench(tmp_path, [[TextDelta(FINISH), *behind]])
+    assert bench.run().success
+    assert bench.phone.executed == []
+    ended = bench.of_type("response_finished")[0]
+    # what that reply cost is unknown, not nothing
+    assert (ended["reason"], ended["output_tokens"]) == ("client_stop", None)
 
 
 def test_executes_inside_the_stream(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,7 +27,7 @@ from bridge.store.transcripts import Transcripts, unanswered
 from bridge.tools import Tools
 from device_tools.cancel import CancelScope
 from device_tools.catalog import PHONE_TOOLS
-from device_tools.result import Image, ToolResult, done
+from device_tools.result import Image, Secrecy, ToolResult, done
 from device_tools.schema import ValidCall
 from tests.doubles.provider_server import Answer, Do, HangUp, ScriptedServer
 from tests.doubles.responses_stream import (
@@ -55,6 +55,9 @@ END: Calls = [("c3", "finish", {"success": True, "summary": "Done."})]
 @dataclass
 class TinyPhone:
     executed: list[str] = field(default_factory=list)
+
+    def secrecy(self, name: str, arguments: Mapping[str, Any]) -> Secrecy:
+        return Secrecy()
 
     def begin_turn(self) -> None:
         pass

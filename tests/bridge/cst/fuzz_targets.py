@@ -65,7 +65,7 @@ def heredoc(data: bytes) -> None:
     assert joined(_carried(mode, [text[:at], text[at:]])) == joined(frames)
     bare = text.endswith("\nend")
     whole = text.encode() + (b"\n" if bare else b"")
-    wanted = reference.read(whole, length_prefix=mode == "ctl").calls
+    wanted = reference.read(reference.spoken(whole), length_prefix=mode == "ctl").calls
     assert [call.id for call in _ready(frames)] == [id_ for id_, *_ in wanted]
     for frame in frames:
         if isinstance(frame, ContractError) and LESSON in frame.message:

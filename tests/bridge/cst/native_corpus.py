@@ -121,6 +121,13 @@ CASES = [
         [entry(0, "a", "f", '{"p":1}'), entry(1, "b", "g", '{"q":2}'), entry(0, "a", "f", "")],
         [F1, G2],
     ),
+    Case(
+        "another call at the place of one without id",
+        [entry(0, None, "f", '{"p":1}'), entry(1, "b", "g", '{"q":2}'), entry(0, "c", "f", "")],
+        [F1, G2],
+        [F1],
+        fault="bad_arg",
+    ),
     Case("arguments as an object", [entry(0, "a", "f", {"p": 1})], [F1]),
     Case("object behind text", [entry(0, "a", "f", "{"), entry(0, None, None, {"p": 1})]),
     Case("text behind an object", [entry(0, "a", "f", {}), entry(0, None, None, '{"p":1}')]),

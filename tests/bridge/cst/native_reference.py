@@ -50,6 +50,17 @@ class Call:
         return name
 
     @property
+    def first_name(self) -> str:
+        """The name it had when its first arguments came."""
+        name = ""
+        for _, entry in self.parts:
+            given = word(function(entry).get("name"))
+            name += given if given != name else ""
+            if argument(entry):
+                break
+        return name
+
+    @property
     def value(self) -> dict[str, Any] | None:
         """The arguments, when they are one JSON object said once."""
         said = [function(entry)["arguments"] for _, entry in self.parts if argument(entry)]
@@ -186,7 +197,11 @@ def executed(
 
 
 def matters(entry: dict[str, Any], closed: Call) -> bool:
-    return argument(entry) != "" or word(function(entry).get("name")) not in ("", closed.name)
+    """Whether it adds to a call that is over, or begins another at its place."""
+    name, id_ = word(function(entry).get("name")), word(entry.get("id"))
+    return (
+        argument(entry) != "" or name not in ("", closed.first_name) or id_ not in ("", closed.id)
+    )
 
 
 def runnable(call: Call) -> bool:

@@ -27,6 +27,15 @@ class Broken(Exception):
     """The stream means nothing from here on; the argument says why."""
 
 
+def spoken(data: bytes) -> bytes:
+    """What stands behind the thought that opens a reply; nothing while that is open."""
+    thought = re.match(rb"(?:\xef\xbb\xbf)?[ \t\r\n]{0,64}<think>", data)
+    if not thought:
+        return data
+    stop = data.find(b"</think>", thought.end())
+    return data[stop + 8 :] if stop >= 0 else b""
+
+
 def read(data: bytes, *, length_prefix: bool = False) -> Reading:
     """What the bytes mean so far; a last line without newline is no line."""
     reading = Reading()

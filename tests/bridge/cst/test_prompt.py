@@ -50,6 +50,37 @@ def test_the_prompt_stays_short() -> None:
     assert len(system_prompt(())) < 1400
 
 
+@pytest.mark.parametrize(
+    ("mode", "reply", "lesson"),
+    [
+        ("ctl-heredoc", "call c1 tap\narg x 540\narg y 1200\n```\n", "arg x 540\narg y 1200\nend"),
+        (
+            "ctl-heredoc",
+            "call c1 wait_for\narg text Done\ngone true\n",
+            "arg text Done\narg gone true\n",
+        ),
+        ("ctl-heredoc", "call c1 tap\narg x 540\narg x 7\n", "arg x 540\narg y 1\n"),
+        ("ctl-heredoc", "call tap twice on it\n", "arg x 1\narg y 1\n"),
+        ("ctl-heredoc", "call c1 type_text\narg text <<A\nEOF\nA\nmode x\n", "<<EOF2\nEOF\nEOF2\n"),
+        (
+            "ctl-heredoc",
+            f"call c1 type_text\narg text {'x' * 501}\n.\n",
+            "(all 501 characters again)",
+        ),
+        ("ctl", "call c1 tap_element\narg index 7\nend\n", "arg index 1\n7\nend"),
+        ("ctl", "call c1 tap\narg x 3\n540\narg y 12\n", "arg x 3\n540\narg y 2\n12\nend"),
+        ("ctl", "call c1 type_text\narg text 4417\nend\n", "arg text 4\n4417\nend"),
+    ],
+)
+def test_a_lesson_keeps_what_the_model_said(mode: str, reply: str, lesson: str) -> None:
+    """Values that arrived are in the right frame again; no other value is put in their place."""
+    reader = CARRIERS[mode].reader(PHONE_TOOLS, None)
+    frames = reader.feed(TextDelta(reply)) + reader.close(None)
+    fault = frames[-1]
+    assert isinstance(fault, ContractError)
+    assert lesson in fault.message.split("rite it like this:")[1]
+
+
 def test_a_frame_shown_in_mode_ctl_counts_what_is_digits_alone() -> None:
     """There digits behind a key declare bytes, so a lesson never has them inline."""
     carrier = CARRIERS["ctl"]

@@ -53,6 +53,21 @@ def test_the_quirk_reaches_the_provider_only_when_asked_for(
     assert len(notices) == bool(quirk)
 
 
+def test_comments_as_data_are_skipped_only_when_asked_for() -> None:
+    """A proxy that sends them breaks the answer, unless the user knows it."""
+    reply = Answer([b"data: : keep-alive\n\n", chat_chunk({"content": "hi"}, "stop"), DONE])
+    with ScriptedServer([reply, reply]) as server:
+        for quirk in ("comments-as-data", ""):
+            chosen = resolve(ProviderSettings("custom", server.base_url, "m", quirk))
+            with open_provider(chosen, None, CancelScope()) as provider:
+                if quirk:
+                    with provider.stream(REQUEST) as events:
+                        assert TextDelta("hi") in list(events)
+                else:
+                    with pytest.raises(ProviderError), provider.stream(REQUEST) as events:
+                        list(events)
+
+
 def test_a_proxy_is_not_used_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """HTTP_PROXY without NO_PROXY does not lead local requests astray."""
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 from contextlib import closing
@@ -11,7 +10,7 @@ from typing import get_args
 
 from jsonschema import Draft202012Validator
 
-from bridge.conversation.events import RunEvent
+from bridge.conversation.events import RunEvent, recorded_fields
 from bridge.store.event_schema import event_schema
 from bridge.store.transcripts import Transcripts
 from tests.bridge.store.stories import begin, intended, whole_run
@@ -26,7 +25,7 @@ def test_the_page_lists_every_event_and_field() -> None:
     documented = {kind: set(re.findall(r"`(\w+)`", text)) for kind, text in rows if kind != "type"}
     for event in get_args(RunEvent):
         kind = re.sub(r"(?<!^)(?=[A-Z])", "_", event.__name__).lower()
-        assert {field.name for field in dataclasses.fields(event)} <= documented.pop(kind), kind
+        assert {field.name for field in recorded_fields(event)} <= documented.pop(kind), kind
     assert documented == {}
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from bridge.store.patterns import find_secrets
+from tests.bridge.store.secret_corpus import CONTROLS, secrets
 from tests.shared_data import shared_data
 
 
@@ -77,3 +78,27 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 def _covered(row: dict[str, Any]) -> bool:
     start, _end = row["spans"][0]
     return any(secret.start <= start < secret.end for secret in find_secrets(row["text"]))
+
+
+def test_every_secret_of_the_corpus_is_found_whole() -> None:
+    """Keys of all providers, bearer tokens, key blocks, passwords, Wi-Fi keys and codes, in each
+    form that screens, files, terminals and URLs give them; nothing beside them is hidden."""
+    missed = [case for case in secrets() if secrets_of(case.text) != [case.secret]]
+    assert missed == []
+
+
+def test_ordinary_texts_of_the_corpus_stay() -> None:
+    """Prices, dates, order, tracking and phone numbers, versions, labels and command output."""
+    hidden = [text for texts in CONTROLS.values() for text in texts if secrets_of(text)]
+    assert hidden == []
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["eyJ-", "sk-", "WIFI:", "-----BEGIN PRIVATE KEY-----", "a://b:", "otp 1234 ", 'name="pass',
+     '"password":"\\', "password is ", "your a ", "1 2 ", "a-a:", "Bearer ", "\n"],
+)  # fmt: skip
+def test_no_text_makes_the_search_quadratic(piece: str) -> None:
+    """A text of 100,000 characters made to trip it up is searched at once (quadratic steps would
+    take minutes and run into the time limit of the test)."""
+    assert find_secrets(piece * (100_000 // len(piece))) is not None

@@ -16,6 +16,7 @@ from bridge.conversation.events import (
     ResponseFinished,
     RunEvent,
 )
+from bridge.store.previews import preview_of
 from bridge.store.redaction import Redacted, Redactor
 from device_tools.schema import RiskGroup
 
@@ -96,3 +97,95 @@ def test_every_text_of_a_response_passes_the_patterns(event: RunEvent) -> None:
     redactor = Redactor()
     redactor.text("Your verification code is 482913")
     assert "482913" not in stored(redactor, event)
+
+
+def test_hidden_arguments_are_left_out_before_the_call_runs() -> None:
+    """The text that goes into an unknown or a secret field is in neither arguments nor frame."""
+    arguments = {"text": "hunter2", "index": 5}
+    intent = CallIntended(
+        1, "c1", "type_text", RiskGroup.DIRECT, arguments, "call c1 type_text\n", ("text",)
+    )
+    text = stored(Redactor(), intent)
+    assert "hunter2" not in text
+    assert '"index": 5' in text
+
+
+def test_secrets_of_a_result_are_gone_from_then_on() -> None:
+    """What a field said is secret is hidden even when it is a common word, here and later."""
+    redactor = Redactor()
+    event = CallFinished(
+        1, "c1", "type_text", RiskGroup.DIRECT, "DONE", 0, "", "now reads 'horse'", 1.0,
+        secrets=("horse",), storable="was read back",
+    )  # fmt: skip
+    assert "horse" not in stored(redactor, event)
+    assert "was read back" in stored(redactor, event)
+    assert "horse" not in stored(redactor, AssistantText(2, "I typed horse."))
+
+
+def test_words_before_a_call_lose_what_the_call_types() -> None:
+    """The model's announcement of a password comes with the values that it must not tell."""
+    event = AssistantText(1, "I type horse now.", ("horse",))
+    text = stored(Redactor(), event)
+    assert "horse" not in text
+    assert "secrets" not in text
+
+
+def test_a_recording_loses_what_calls_of_sensitive_tools_say() -> None:
+    """In the frame, in the same JSON and nowhere else; refused and unknown tools count as well."""
+    redactor = Redactor()
+    frame = "call c1 search_messages\narg query query\nend\n"
+    event = CallFinished(
+        1, "c1", "search_messages", RiskGroup.SENSITIVE_READ, "DONE", 0, "", "", 1.0,
+        arguments={"query": "query"}, frame=frame,
+    )  # fmt: skip
+    stored(redactor, event)
+    source = '{"q": "a \\"b\\""}'
+    unknown = CallFinished(
+        1, "c2", "fly", RiskGroup.DIRECT, "NOT_SENT", 2, "unknown_tool", "", 1.0,
+        arguments={"q": 'a "b"'}, frame=source,
+    )  # fmt: skip
+    stored(redactor, unknown)
+    text = f"a query: {frame}{source}"
+    shown = list(text)
+    for secret in redactor.spans_of_wire(text):
+        shown[secret.start : secret.end] = "*" * (secret.end - secret.start)
+    assert "".join(shown) == (
+        "a query: call c1 search_messages\narg query *****\nend\n" + '{"q": "*******"}'
+    )
+    assert redactor.text(text) == text
+
+
+@pytest.mark.parametrize("end", ["", "end\n", "call c2 press_key\narg key home\nend\n"])
+def test_a_recording_loses_frames_of_sensitive_tools_that_never_became_calls(end: str) -> None:
+    """Cut off, or behind an error where nobody reads on: the first line is enough."""
+    text = f"I look.\ncall c1 search_messages\narg query my bank\narg x <<E\nbody of it\nE\n{end}"
+    shown = list(text)
+    for secret in Redactor().spans_of_wire(text):
+        shown[secret.start : secret.end] = "*" * (secret.end - secret.start)
+    assert "".join(shown) == (
+        f"I look.\ncall c1 search_messages\narg query *******\narg x ***\n**********\n*\n{end}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "group", "kept"),
+    [
+        ('[4] "Lunch at 12?"', RiskGroup.DIRECT, True),
+        ('[4] "Your verification code is 482913"', RiskGroup.DIRECT, False),
+        ('[4] "Lunch at 12?"', RiskGroup.SENSITIVE_READ, False),
+    ],
+)
+def test_no_small_picture_is_kept_of_a_screen_with_a_secret(
+    text: str, group: RiskGroup, kept: bool
+) -> None:
+    """The note says so, by what the list beside the picture says; sensitive tools keep none."""
+    event = CallFinished(1, "c1", "observe", group, "DONE", 0, "", text, 1.0, ("screenshot",))
+    record = Redactor().redact(event, "r-1", 1.0).record
+    assert (preview_of(record, 0, "image/jpeg", b"jpg") is not None) is kept
+
+
+def test_a_redacted_text_stays_as_it_is() -> None:
+    """A placeholder is no reason to hide the next number."""
+    redacted = Redactor().text("Your verification code is 482913, room 4829, total 1204")
+    assert redacted == "Your verification code is [redacted code], room 4829, total 1204"
+    assert Redactor().text(redacted) == redacted
