@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -14,13 +15,15 @@ from alpine.terminal import open_terminal
 from alpine.tools import Handler, TerminalTools
 from bridge.device import EXCHANGE, Target
 from bridge.patching import patch_files
+from bridge.secrets import find_secret
 from device_tools.adb import open_device
 from device_tools.cancel import CancelScope
 from device_tools.catalog import ALL_PHONE_TOOLS
-from device_tools.executor import PhoneTools, Space, open_phone_tools
+from device_tools.executor import PhoneTools, open_phone_tools
 from device_tools.pictures import DEFAULT_RULE, PictureRule
 from device_tools.result import Secrecy, ToolResult
 from device_tools.schema import Effect, RiskGroup, ToolSpec, ValidCall
+from device_tools.session import Space
 
 ALL_TOOLS: tuple[ToolSpec, ...] = (*ALL_PHONE_TOOLS, *TERMINAL_TOOLS)
 """What a run offers, in this order; ``finish`` is added by the toolbox."""
@@ -87,6 +90,7 @@ def open_tools(
                     default_space=default_space,
                     rule=rule,
                     exchange=home / EXCHANGE,
+                    secrets=partial(find_secret, environment=os.environ),
                 )
             )
         adb = phone.phone if phone else open_device(target.serial, target.address, cancel)

@@ -15,6 +15,7 @@ from device_tools.ui_server import UiServer
 _POLL_SECONDS = 0.1
 _QUESTIONS = ("permissioncontroller", "packageinstaller")
 _COMPONENT = re.compile(r"^\s*([A-Za-z][\w.]*)/([\w.$]+)\s*$", re.MULTILINE)
+_CLOSED_SCHEMES = {"file", "content", "intent", "javascript", "data", "android-app"}
 _PACKAGE = re.compile(r"[A-Za-z]\w*(\.\w+)+")
 _QUERY = (
     "cmd", "package", "query-activities", "--brief",
@@ -96,6 +97,55 @@ def open_app(phone: AdbPhone, ui: UiServer, wanted: str) -> tuple[App, str]:
     if result.code != 0 or "Error" in said or "Exception" in said:
         raise ActionRefused(f"{app.component} did not start: {said}")
     return app, _wait_in_front(phone, ui, app, said)
+
+
+def close_app(phone: AdbPhone, ui: UiServer, wanted: str) -> App:
+    """Stop an app with all it does in the background, and see that it is not in front any more.
+
+    Raises:
+        ActionRefused: unknown, ambiguous, or (UNKNOWN) still in front.
+    """
+    app = find_app(wanted, list_apps(phone))
+    result = phone.shell(["am", "force-stop", app.package], limit=limits.APP_START)
+    if result.code != 0:
+        said = " ".join(result.text.split())[:300]
+        raise ActionRefused(f"{app.package} was not stopped: {said}", outcome=Outcome.UNKNOWN)
+    end = time.monotonic() + limits.APP_IN_FRONT.seconds
+    while ui.device_info().get("currentPackageName") == app.package:
+        if time.monotonic() >= end:
+            raise ActionRefused(
+                f"{app.package} was stopped and is still in front", outcome=Outcome.UNKNOWN
+            )
+        phone.cancel.wait(_POLL_SECONDS)
+    return app
+
+
+def open_url(phone: AdbPhone, ui: UiServer, url: str) -> str:
+    """Hand a link to the app that answers it; the package in front afterwards.
+
+    Raises:
+        ActionRefused: no app answers it, or Android refused.
+    """
+    if url.partition(":")[0].lower() in _CLOSED_SCHEMES:
+        raise ActionRefused(f"links of this kind are not opened: {url[:60]!r}")
+    view = ["-a", "android.intent.action.VIEW", "-d", url]
+    asked = phone.shell(["cmd", "package", "resolve-activity", "--brief", *view])
+    if "No activity found" in asked.text:
+        raise ActionRefused(f"no app on this phone opens {url!r}")
+    result = phone.shell(["am", "start", *view], limit=limits.APP_START)
+    said = " ".join(result.text.split())[:300]
+    if result.code != 0 or "Error" in said or "Exception" in said:
+        raise ActionRefused(f"the link did not open: {said}")
+    return str(ui.device_info().get("currentPackageName") or "nothing")
+
+
+_VERSION = re.compile(r"^package:([\w.]+) versionCode:(\d+)", re.MULTILINE)
+
+
+def versions(phone: AdbPhone) -> dict[str, int]:
+    """Version code by package. Android 8 and newer; empty where the phone does not tell."""
+    result = phone.shell(["pm", "list", "packages", "--show-versioncode"])
+    return {package: int(code) for package, code in _VERSION.findall(result.text)}
 
 
 def _wait_in_front(phone: AdbPhone, ui: UiServer, app: App, said: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from device_tools.schema import Effect, ToolSpec, arguments_schema
+from device_tools.schema import Effect, RiskGroup, ToolSpec, arguments_schema
 from device_tools.system.catalog import SYSTEM_TOOLS
 
 MAX_PIXEL = 20_000
@@ -40,10 +40,26 @@ OBSERVE_SCREEN = ToolSpec(
     "observe_screen",
     "Look at the screen: a numbered list of its elements and a screenshot.",
     arguments_schema(
-        {"screenshot": {"type": "boolean", "description": "false leaves the picture out"}}
+        {
+            "screenshot": {"type": "boolean", "description": "false leaves the picture out"},
+            "numbers": {"type": "boolean", "description": "true draws the numbers on the picture"},
+            "first": {**_INDEX, "description": "list from this number on, in very long lists"},
+        }
     ),
     effect=Effect.NONE,
 )
+_LINE = {
+    "x1": _pixel("start x"),
+    "y1": _pixel("start y"),
+    "x2": _pixel("end x"),
+    "y2": _pixel("end y"),
+}
+_CORNERS = {
+    "x1": _pixel("left"),
+    "y1": _pixel("top"),
+    "x2": _pixel("right"),
+    "y2": _pixel("bottom"),
+}
 TAP = ToolSpec(
     "tap",
     "Tap one point. Prefer tap_element when the target is in the element list.",
@@ -72,26 +88,60 @@ SWIPE = ToolSpec(
     "Swipe from one point to another.",
     arguments_schema(
         {
-            "x1": _pixel("start x"),
-            "y1": _pixel("start y"),
-            "x2": _pixel("end x"),
-            "y2": _pixel("end y"),
+            **_LINE,
             "duration_ms": _millis("default 300", 50, 10_000),
             "coordinate_space": _SPACE,
         },
-        ["x1", "y1", "x2", "y2"],
+        list(_LINE),
     ),
 )
-SCROLL = ToolSpec(
-    "scroll",
-    "Scroll to see more content in a direction: down shows what is further down.",
+TAP_AREA = ToolSpec(
+    "tap_area",
+    "Tap the middle of a rectangle, such as one seen in the picture.",
+    arguments_schema({**_CORNERS, "coordinate_space": _SPACE}, list(_CORNERS)),
+)
+LONG_PRESS_ELEMENT = ToolSpec(
+    "long_press_element",
+    "Press an element of the list and hold it.",
+    arguments_schema(
+        {"index": _INDEX, "duration_ms": _millis("default 800", 300, 10_000)}, ["index"]
+    ),
+)
+DRAG = ToolSpec(
+    "drag",
+    "Hold what is at one point, move it to another, let go.",
     arguments_schema(
         {
-            "direction": {"enum": ["up", "down", "left", "right"]},
-            "index": {**_INDEX, "description": "scroll inside this element; default: the screen"},
+            **_LINE,
+            "duration_ms": _millis("default 800", 100, 10_000),
+            "coordinate_space": _SPACE,
         },
-        ["direction"],
+        list(_LINE),
     ),
+)
+PINCH = ToolSpec(
+    "pinch",
+    "Two fingers inside a rectangle: out shows things larger, in smaller.",
+    arguments_schema(
+        {
+            "direction": {"enum": ["in", "out"]},
+            **_CORNERS,
+            "duration_ms": _millis("default 500", 100, 5_000),
+            "coordinate_space": _SPACE,
+        },
+        ["direction", *_CORNERS],
+    ),
+)
+_DIRECTION: Mapping[str, Any] = {"enum": ["up", "down", "left", "right"]}
+SCROLL = ToolSpec(
+    "scroll",
+    "Scroll the screen to see more in a direction: down shows what is further down.",
+    arguments_schema({"direction": _DIRECTION}, ["direction"]),
+)
+SCROLL_ELEMENT = ToolSpec(
+    "scroll_element",
+    "Scroll inside one element of the list.",
+    arguments_schema({"index": _INDEX, "direction": _DIRECTION}, ["index", "direction"]),
 )
 TYPE_TEXT = ToolSpec(
     "type_text",
@@ -105,6 +155,36 @@ TYPE_TEXT = ToolSpec(
         ["text"],
     ),
 )
+CLEAR_TEXT = ToolSpec(
+    "clear_text",
+    "Empty a text field.",
+    arguments_schema({"index": {**_INDEX, "description": "the field; default: the focused one"}}),
+)
+TYPE_SECRET = ToolSpec(
+    "type_secret",
+    "Type a secret of the user into a field in place of what it holds. You give its name only.",
+    arguments_schema(
+        {
+            "name": {"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_]*$", "maxLength": 64},
+            "index": {**_INDEX, "description": "the field; default: the focused one"},
+        },
+        ["name"],
+    ),
+    RiskGroup.SENSITIVE_ACTION,
+)
+CLIPBOARD_GET = ToolSpec(
+    "clipboard_get",
+    "Read the phone's clipboard. Android 10 and newer may keep it from us.",
+    arguments_schema({}),
+    RiskGroup.SENSITIVE_READ,
+    Effect.NONE,
+)
+CLIPBOARD_SET = ToolSpec(
+    "clipboard_set",
+    "Put text on the phone's clipboard. One final newline is dropped.",
+    arguments_schema({"text": {"type": "string", "maxLength": MAX_TEXT}}, ["text"]),
+    RiskGroup.SENSITIVE_ACTION,
+)
 PRESS_KEY = ToolSpec(
     "press_key",
     "Press a key of the phone.",
@@ -115,9 +195,29 @@ OPEN_APP = ToolSpec(
     "Open an app by its name or package.",
     arguments_schema({"app": {"type": "string", "minLength": 1, "maxLength": 200}}, ["app"]),
 )
+CLOSE_APP = ToolSpec(
+    "close_app",
+    "Stop an app, with what it does in the background.",
+    arguments_schema({"app": {"type": "string", "minLength": 1, "maxLength": 200}}, ["app"]),
+)
+OPEN_URL = ToolSpec(
+    "open_url",
+    "Open a web address or another link in the app that answers it.",
+    arguments_schema(
+        {
+            "url": {
+                "type": "string",
+                "pattern": "^[A-Za-z][A-Za-z0-9+.-]*:[^\\s\\x00-\\x1f]+$",
+                "maxLength": 2000,
+                "description": "with its scheme, such as https: or geo:",
+            }
+        },
+        ["url"],
+    ),
+)
 LIST_APPS = ToolSpec(
     "list_apps",
-    "List the installed apps that can be opened: name and package.",
+    "List the installed apps that can be opened: name, package, version code.",
     arguments_schema(
         {"query": {"type": "string", "maxLength": 100, "description": "part of name or package"}}
     ),
@@ -144,8 +244,9 @@ WAIT_FOR = ToolSpec(
 )
 
 PHONE_TOOLS: tuple[ToolSpec, ...] = (
-    OBSERVE_SCREEN, TAP, TAP_ELEMENT, LONG_PRESS, SWIPE, SCROLL, TYPE_TEXT,
-    PRESS_KEY, OPEN_APP, LIST_APPS, CURRENT_APP, WAIT_FOR,
+    OBSERVE_SCREEN, TAP, TAP_AREA, TAP_ELEMENT, LONG_PRESS, LONG_PRESS_ELEMENT, SWIPE, SCROLL,
+    SCROLL_ELEMENT, DRAG, PINCH, TYPE_TEXT, CLEAR_TEXT, PRESS_KEY, WAIT_FOR, OPEN_APP, CLOSE_APP,
+    LIST_APPS, OPEN_URL, CURRENT_APP, TYPE_SECRET, CLIPBOARD_GET, CLIPBOARD_SET,
 )  # fmt: skip
 
 ALL_PHONE_TOOLS: tuple[ToolSpec, ...] = (*PHONE_TOOLS, *SYSTEM_TOOLS)

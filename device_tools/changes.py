@@ -58,9 +58,7 @@ def _changed(before: Sequence[Element], after: Sequence[Element]) -> list[str]:
     """Elements that are there once before and after, and look different."""
     old, new = _single(before), _single(after)
     return [
-        _short(new[key])
-        for key in new
-        if key in old and line_of(old[key]) != line_of(new[key])
+        _short(new[key]) for key in new if key in old and line_of(old[key]) != line_of(new[key])
     ]
 
 

@@ -65,7 +65,6 @@ def drag(ui: UiServer, start: tuple[int, int], end: tuple[int, int], duration_ms
 def pinch(ui: UiServer, area: Bounds, *, spread: bool, duration_ms: int) -> None:
     """Two fingers on the diagonal of ``area``: from its middle outwards (``spread``, which shows
     things larger), or inwards."""
-    x, y = area.center
     inner, outer = _corners(area, 16), _corners(area, 3)
     start, end = (inner, outer) if spread else (outer, inner)
     points = [{"x": px, "y": py} for px, py in (*start, *end)]

@@ -106,11 +106,11 @@ def _listed(observation: Observation, first: int) -> list[str]:
     return lines
 
 
-def storable_text(observation: Observation) -> str | None:
+def storable_text(observation: Observation, first: int = 1) -> str | None:
     """``as_text`` without what secret fields show; None where there is nothing to leave out."""
     if not any(element.secret for element in observation.elements):
         return None
-    return as_text(replace(observation, elements=tuple(map(storable, observation.elements))))
+    return as_text(replace(observation, elements=tuple(map(storable, observation.elements))), first)
 
 
 def secrets_shown(observation: Observation) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from device_tools import limits
 from device_tools.elements import Element, pick_elements
-from device_tools.errors import DeviceTimeout, ScreenUnreadable
+from device_tools.errors import DeviceError, DeviceTimeout, ScreenUnreadable
 from device_tools.focus import Focus, FocusReader
 from device_tools.hierarchy import Bounds, Hierarchy, parse_hierarchy
 from device_tools.limits import Limit
@@ -87,8 +87,15 @@ class Observer:
     def tree(self, limit: Limit = limits.UI_READ) -> Tree:
         """The hierarchy now, in one round trip."""
         xml, hierarchy = self._dump(limit)
-        clean, _ = self._hidden.in_tree(hierarchy)
-        return Tree(self._hidden.without(xml), clean, pick_elements(clean), spanned(clean))
+        return self._clean(xml, hierarchy)[0]
+
+    def _clean(self, xml: str, hierarchy: Hierarchy) -> tuple[Tree, list[Bounds]]:
+        """The tree without secrets, and the places where they stand."""
+        clean, places = self._hidden.in_tree(hierarchy)
+        if places:
+            # the value may stand there in any escaped form; looks can still be compared
+            xml = f"<!-- not kept: shows a secret, {_digest(xml)} -->"
+        return Tree(xml, clean, pick_elements(clean), spanned(clean)), places
 
     def settled(self) -> tuple[Tree, bool]:
         """The tree when two looks in a row list the same, and True; after the named limit the
@@ -114,10 +121,8 @@ class Observer:
             if not optional:
                 raise
             return _Dump(None, (), error.message)
-        clean, places = self._hidden.in_tree(hierarchy)
-        size = spanned(clean)
         # elements are picked here while the picture is still on its way
-        tree = Tree(self._hidden.without(xml), clean, pick_elements(clean), size)
+        tree, places = self._clean(xml, hierarchy)
         return _Dump(tree, tuple(places))
 
     def _dump(self, limit: Limit) -> tuple[str, Hierarchy]:
@@ -139,7 +144,10 @@ class Observer:
         with contextlib.suppress(binascii.Error):
             if isinstance(encoded, str) and (raw := base64.b64decode(encoded)):
                 return raw
-        shot = self._ui.phone.shell(("screencap", "-p"), limit=limits.UI_READ)
+        try:
+            shot = self._ui.phone.shell(("screencap", "-p"), limit=limits.AFTER_LOOK)
+        except DeviceError:
+            return b""
         # with several displays a warning stands before the picture
         start = shot.stdout.find(_PNG)
         return shot.stdout[start:] if start >= 0 and shot.code == 0 else b""

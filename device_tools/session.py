@@ -21,8 +21,8 @@ from device_tools.freshness import (
     require_inside,
     require_same_screen,
 )
-from device_tools.observation import Observation
-from device_tools.observer import Observer, Tree
+from device_tools.observation import Observation, Tree
+from device_tools.observer import Observer
 from device_tools.pictures import DEFAULT_RULE, PictureRule
 from device_tools.secrets import KnownSecrets, SecretSource, no_secrets
 from device_tools.ui_server import UiServer
@@ -107,6 +107,11 @@ class ScreenSession:
             tree = self.look()
         require_same_screen(observation, focus.result(), tree.rotation)
         return relocate(element, tree.elements, observation.size), tree
+
+    @property
+    def referred(self) -> Observation | None:
+        """The observation that numbers refer to now, None before the first."""
+        return self._turn if self._in_turn else self.latest
 
     def _reference(self) -> Observation:
         """What this turn refers to. Outside of turns: the newest look, a first one where none is.

@@ -41,8 +41,11 @@ def without_final_newline(text: str) -> str:
     return text[:-2] if text.endswith("\r\n") else text.removesuffix("\n")
 
 
-def type_text(ui: UiServer, phone: AdbPhone, text: str, *, replace: bool) -> Typed:
-    """Put ``text`` into the focused field, behind what it holds or in its place.
+def type_text(
+    ui: UiServer, phone: AdbPhone, text: str, *, replace: bool, keys: bool = True
+) -> Typed:
+    """Put ``text`` into the focused field, behind what it holds or in its place. ``keys``: where
+    the view cannot be set, type it by the shell's key events, which other tools may see.
 
     Raises:
         ActionRefused: no field has the focus, or the field did not take the text.
@@ -59,10 +62,15 @@ def type_text(ui: UiServer, phone: AdbPhone, text: str, *, replace: bool) -> Typ
     wanted = text if replace or password else old + text
     selector = _focused(field)
     if not _set(ui, selector, wanted):
+        if not keys:
+            raise ActionRefused("the field cannot be set, only typed into by keys")
         _by_keys(ui, phone, selector, text, replace=replace)
     if password:
         return Typed(wanted, None, secret=True)
     reads = ui.read("getText", [selector])
+    if reads == field.hint and not wanted:
+        # an empty field reads as its hint
+        reads = ""
     typed = Typed(wanted, reads if isinstance(reads, str) else "", secret)
     if not typed.exact and typed.reads in (old, field.hint) and wanted != old:
         raise ActionRefused("the field did not take the text", advice="tap the field, try again")

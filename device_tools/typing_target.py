@@ -14,8 +14,8 @@ from device_tools.elements import Element
 from device_tools.observation import Observation
 from device_tools.result import Secrecy
 
-TYPES = frozenset({"type_text"})
-TAPS = frozenset({"tap_element"})
+TYPES = frozenset({"type_text", "clear_text", "type_secret"})
+TAPS = frozenset({"tap_element", "long_press_element"})
 
 
 class TypingTarget:

@@ -34,7 +34,7 @@ def find_key(variables: Sequence[str], account: str, environment: Mapping[str, s
     for name in variables:
         if value := environment.get(name, "").strip():
             return _checked(value, name)
-    value = _from_keyring(account) if account else ""
+    value = from_keyring(account) if account else ""
     return _checked(value, KEYRING) if value else None
 
 
@@ -64,7 +64,8 @@ def forget_key(account: str) -> bool:
     return True
 
 
-def _from_keyring(account: str) -> str:
+def from_keyring(account: str) -> str:
+    """What the keyring holds under this account; "" for none, no keyring, or a locked one."""
     try:
         keyring = _keyring()
     except ConfigurationError:

@@ -21,6 +21,7 @@ from device_tools.errors import Cancelled, Outcome
 from device_tools.executor import PhoneTools, open_phone_tools
 from device_tools.result import ToolResult
 from device_tools.schema import validate
+from device_tools.session import ScreenSession
 from device_tools.ui_server import UiServer
 from device_tools.virtual import launcher
 from device_tools.virtual.launcher import VirtualPhone
@@ -48,7 +49,7 @@ def tools(ui: UiServer) -> PhoneTools:
     """Tools that have seen nothing yet, on the home screen, with every app at its start."""
     for package in ("com.android.settings", "com.example.notes"):
         assert ui.phone.shell(["am", "force-stop", package]).code == 0
-    ready = PhoneTools(ui.phone, ui)
+    ready = PhoneTools(ScreenSession(ui.phone, ui))
     did(ready, "press_key", key="home")
     return ready
 

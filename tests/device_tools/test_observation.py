@@ -18,11 +18,11 @@ from device_tools.errors import ScreenUnreadable
 from device_tools.focus import FocusReader
 from device_tools.observation import (
     Observation,
-    Observer,
     as_json,
     as_text,
     observation_of_dump,
 )
+from device_tools.observer import Observer
 from device_tools.ui_server import UiServer
 from tests.doubles.adb_server import AdbServerDouble, adb_server, answer
 
@@ -47,6 +47,8 @@ def phone_service(replies: dict[str, Any], double: Callable[[], AdbServerDouble]
         sock.sendall(b"OKAY")
         if request.startswith("shell,v2,raw:dumpsys window windows"):
             sock.sendall(b"\1" + len(FOCUS).to_bytes(4, "little") + FOCUS + b"\3\1\0\0\0\0")
+        elif request.startswith("shell,v2,raw:screencap"):
+            sock.sendall(b"\3\1\0\0\0\1")
         else:
             method = json.loads(double().read_http(sock))["method"]
             answer(
@@ -129,3 +131,63 @@ def test_the_json_shape_is_stable() -> None:
         "bounds": [0, 100, 500, 200],
     }
     assert json.loads(json.dumps(shape))["size"] == [1000, 2000]
+
+
+def test_without_a_tree_the_picture_is_the_observation() -> None:
+    """A dump that fails is said, no element is invented, and the picture is there to act on."""
+    seen = observe(jpeg((1000, 2000)), '<hierarchy rotation="0" />')
+    assert seen.screenshot is not None
+    assert (seen.elements, seen.digest, seen.rotation) == ((), "", 0)
+    assert any(note.startswith("no element list: ") for note in seen.notes)
+
+
+@pytest.mark.parametrize(
+    ("body", "note"),
+    [
+        (
+            '<node class="android.view.SurfaceView" package="g" bounds="[0,0][9,9]" />',
+            "SurfaceView",
+        ),
+        (
+            '<node class="android.widget.FrameLayout" package="android" bounds="[0,0][9,9]" />',
+            "frame",
+        ),
+        ('<node class="android.view.View" package="g" bounds="[0,0][9,9]" />', "coordinates"),
+    ],
+)
+def test_a_screen_without_a_usable_list_says_so(body: str, note: str) -> None:
+    """Drawn, bare and empty screens are told apart and point to the picture."""
+    seen = observation_of_dump(f'<hierarchy rotation="0">{body}</hierarchy>')
+    assert any(note in each and "picture" in each for each in seen.notes)
+
+
+def test_a_long_list_is_cut_and_says_how_to_see_the_rest() -> None:
+    """After 300 elements the text tells how many are left, and from where to read on."""
+    rows = "".join(
+        f'<node class="android.widget.TextView" text="row {n}" package="a" '
+        f'bounds="[0,{n}][9,{n + 1}]" />'
+        for n in range(310)
+    )
+    seen = observation_of_dump(f'<hierarchy rotation="0">{rows}</hierarchy>')
+    assert as_text(seen).splitlines()[-1] == "(10 more elements: observe_screen with first=301)"
+    assert as_text(seen, 301).splitlines()[-1] == '[310] "row 309"'
+
+
+def test_numbers_are_drawn_on_the_picture_when_asked() -> None:
+    """The overlay changes the picture and nothing else of the observation."""
+    replies = {
+        "dumpWindowHierarchy": XML,
+        "takeScreenshot": jpeg((1000, 2000)),
+        "deviceInfo": FACTS,
+    }
+    with adb_server(phone_service(replies, lambda: double)) as double:
+        phone = AdbPhone("fake-1", double.address, CancelScope())
+        observer = Observer(UiServer(phone), FocusReader(phone))
+        plain, marked = observer.observe(), observer.observe(numbers=True)
+    assert plain.screenshot is not None and marked.screenshot is not None
+    assert plain.scale == marked.scale
+    before, after = (
+        Image.open(io.BytesIO(s.screenshot.data)) for s in (plain, marked) if s.screenshot
+    )
+    assert before.getpixel((2, 70)) == (255, 255, 255)
+    assert after.getpixel((2, 70)) != (255, 255, 255)

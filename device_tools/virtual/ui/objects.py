@@ -39,6 +39,7 @@ class ObjectMethods:
             "setText": self._set_text,
             "clearTextField": self._clear_text,
             "dragTo": self._drag_to,
+            "gesture": self._gesture,
             "scrollForward": self._scroll(1, 0.8),
             "scrollBackward": self._scroll(-1, 0.8),
             "flingForward": self._scroll(1, 2.0),
@@ -153,6 +154,15 @@ class ObjectMethods:
         else:
             raise TypeError("dragTo takes a selector or a point, and steps")
         return self._screen.swipe(x1, y1, x2, y2, name="drag")
+
+    def _gesture(self, what: Selector, *points: Any) -> bool:
+        """Two fingers: four points and steps. Counted; no app here answers to it."""
+        self._one(what)
+        corners = [(point["x"], point["y"]) for point in points[:4]]
+        if len(points) != 5 or not all(self._screen.display.has(*corner) for corner in corners):
+            return False
+        self._screen.state.counters["gesture"] += 1
+        return True
 
     def _scrollable(self, what: Selector) -> Node:
         node = self._one(what)
