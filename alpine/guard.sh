@@ -159,7 +159,13 @@ IFS= read -r line <&3 && [ "$line" = "go $token" ] || exit 125
 
 listen | run "$@"
 code=$?
-stop
+# both ends of the pipe have cleaned up by themselves, unless they were killed
+left=1
+if [ $code -lt 128 ]; then
+  read -r self rest </proc/self/stat
+  signal_owned 0
+fi
+[ "$left" = 0 ] || stop
 [ "$mode" = script ] && rm -f -- "$text"
 echo "bridge-end $token done $code $left" >&2
 exit $code

@@ -26,11 +26,16 @@ class MarkScanner:
             del self._held[: len(out) + (len(self._mark) if self._found else 0)]
         if self._found and self.line is None and (end := self._held.find(b"\n")) >= 0:
             self.line = self._held[:end].decode("ascii", "replace").strip()
+            del self._held[: end + 1]
         return out
 
     def rest(self) -> bytes:
         """What was held back, where no mark came."""
         return b"" if self._found else bytes(self._held)
+
+    def after(self) -> bytes:
+        """What came behind the mark's line."""
+        return bytes(self._held) if self.line is not None else b""
 
     def _pending(self) -> int:
         """Length of the longest suffix that is a prefix of the mark."""

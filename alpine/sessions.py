@@ -28,9 +28,13 @@ ABSOLUTE_SECONDS = 2 * 3600.0
 
 _OPEN = """\
 exec 7>&1 8>&2; set +m; unset HISTFILE PS4
-_bridge_end() { command echo "bridge-done-$1 $?" >&7; command echo "bridge-done-$1 0" >&8; }"""
-"""7 and 8 are where the marks go, whatever a command does to its own streams. A function, as the
-phone's shell reads its commands byte by byte."""
+_B_() {
+  command echo "\1bridge-done-$1 $?" >&7
+  command echo "\1bridge-done-$1 0" >&8
+} 2>/dev/null"""
+"""7 and 8 are where the marks go, whatever a command does to its own streams. A function with a
+short name, as the phone's shell reads its commands byte by byte. mksh traces (set -x) to its first
+stderr whatever is redirected, but spells out the control character: a trace never is a mark."""
 
 
 class Session:
@@ -59,6 +63,8 @@ class Session:
         self._idle_seconds, self._absolute_seconds = idle, absolute
         self._opened = self._used = time.monotonic()
         self._timer: Timer | None = None
+        # what background processes wrote behind the marks of the command before
+        self._early = b"", b""
         self._shell = self._stack.enter_context(
             supervisor.start(Command(cwd=cwd, mode=Mode.SHELL), form)
         )
@@ -120,7 +126,7 @@ class Session:
             self._busy.release()
 
     def _run(self, line: str, seconds: float, output: Output) -> None:
-        reply = _Reply(self._shell, output)
+        reply = _Reply(self._shell, output, self._early)
         try:
             code = reply.to_the_mark(line, Limit(COMMAND, seconds))
         except DeviceTimeout:
@@ -136,9 +142,10 @@ class Session:
             self._give_up()
             raise
         else:
-            self._finish(code, output)
+            self._finish(code, output, reply.after())
 
-    def _finish(self, code: int, output: Output) -> None:
+    def _finish(self, code: int, output: Output, early: tuple[bytes, bytes]) -> None:
+        self._early = early
         end = End.STOPPED if self.ended else End.EXIT
         if self._shell.code is not None:
             self.ended = self.ended or f"its shell exited with code {code}"
@@ -176,23 +183,31 @@ class Session:
 class _Reply:
     """What a shell writes up to the marks behind one line, without the marks."""
 
-    def __init__(self, shell: Supervised, output: Output) -> None:
+    def __init__(
+        self, shell: Supervised, output: Output, early: tuple[bytes, bytes] = (b"", b"")
+    ) -> None:
         self._shell = shell
         self._output = output
         self._word = secrets.token_hex(8)
-        mark = f"bridge-done-{self._word} ".encode()
+        mark = f"\1bridge-done-{self._word} ".encode()
         self._out, self._err = MarkScanner(mark), MarkScanner(mark)
+        for kind, data in zip((STDOUT, STDERR), early, strict=True):
+            self._take(Packet(kind, data))
 
     def to_the_mark(self, line: str, limit: Limit) -> int:
         """Send the line; its exit code, or the shell's when that ends on the way."""
         end = time.monotonic() + limit.seconds
-        self._shell.feed(f"{line}\n{{ _bridge_end {self._word};}} 2>/dev/null")
+        self._shell.feed(f"{line}\n_B_ {self._word}")
         while self._out.line is None or self._err.line is None:
             self._take(self._shell.read(end, limit))
             if self._shell.code is not None:
                 self._take_rest()
                 return self._shell.code
         return int(self._out.line) if self._out.line.isdigit() else 255
+
+    def after(self) -> tuple[bytes, bytes]:
+        """What standard output and error said behind the marks."""
+        return self._out.after(), self._err.after()
 
     def to_the_end(self, limit: Limit) -> None:
         """Until the shell is gone."""

@@ -110,7 +110,10 @@ class Child(Protocol):
 
 
 class Userland(Protocol):
-    """Processes, files and sockets of the phone in namespaces of its own."""
+    """Processes, files and sockets of the phone in namespaces of its own. ``may_be_root``: this
+    phone lets adb be root."""
+
+    may_be_root: bool
 
     async def spawn(
         self,
@@ -138,6 +141,10 @@ class Userland(Protocol):
     async def listen(self, spec: str) -> socket.socket:
         """A listening socket inside the phone's network: ``tcp:PORT`` on its 127.0.0.1 (0 = any
         free port) or ``localabstract:NAME``. Raises OSError."""
+
+    async def set_root(self, root: bool) -> None:
+        """From now on adb's shell and file service are root, or the shell user; only where
+        ``may_be_root``. Raises OSError."""
 
     async def close(self) -> None:
         """End every process of the phone."""

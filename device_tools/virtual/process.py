@@ -119,6 +119,7 @@ class _Process:
 
     async def _start_userland(self, stack: AsyncExitStack) -> Any:
         from device_tools.virtual.userland import phone_userland
+        from device_tools.virtual.userland.roots import PROFILES
 
         try:
             userland = await phone_userland.start(self._options.root)
@@ -129,6 +130,10 @@ class _Process:
             self._shell = "; ".join(filter(None, (error.message, error.advice)))
             return None
         stack.push_async_callback(userland.close)
+        profile = PROFILES[self._options.root]
+        if profile is not None and profile.adb_root:
+            # as on the emulator's images without the Play Store
+            self._phone.model.properties["ro.boot.qemu"] = "1"
         return userland
 
     async def _announce(self, stack: AsyncExitStack, serial: str, adb_port: int) -> None:

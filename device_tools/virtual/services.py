@@ -16,10 +16,16 @@ from device_tools.virtual.shell_service import ShellService
 from device_tools.virtual.sync_service import serve_sync
 from device_tools.virtual.transport import Service, Stream, Transport
 
-_TEXTS = {
+_REFUSED = {
     "root": b"adbd cannot run as root in production builds\n",
     "unroot": b"adbd not running as root\n",
 }
+_RESTARTING = {
+    "root": b"restarting adbd as root\n",
+    "unroot": b"restarting adbd as non root\n",
+}
+RESTART_SECONDS = 0.1
+"""Between the answer and the end of the connection."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +50,7 @@ class Services:
             return self._reverse_of(transport).service(rest)
         if kind in ("tcp", "localabstract", "localfilesystem"):
             return await self._connect(name)
-        text = _TEXTS.get(kind)
-        return _say(text) if text is not None else None
+        return self._identity(kind) if kind in _REFUSED else None
 
     async def sync_socket(self) -> socket.socket:
         """A socket whose other end is served by ``serve_sync`` on the phone's tree."""
@@ -64,6 +69,20 @@ class Services:
 
         async def serve(stream: Stream) -> None:
             await pump(stream, reader, writer)
+
+        return serve
+
+    def _identity(self, kind: str) -> Service:
+        """``adb root`` and ``adb unroot``: adbd starts anew as another user."""
+        userland = self.userland
+        if userland is None or not userland.may_be_root:
+            return _say(_REFUSED[kind])
+
+        async def serve(stream: Stream) -> None:
+            await stream.send(_RESTARTING[kind])
+            await asyncio.sleep(RESTART_SECONDS)
+            await userland.set_root(kind == "root")
+            stream.transport.drop()
 
         return serve
 

@@ -74,3 +74,23 @@ def test_every_refusal_has_its_name(tmp_path: Path, profile: str, reason: Refusa
             find_root(phone)
         assert caught.value.reason == reason
         assert time.monotonic() - begun < PROBE.seconds + 5
+
+
+def test_adb_root_is_used_on_an_emulator_only_when_allowed(tmp_path: Path) -> None:
+    """adbd is restarted, the connection comes back, and no su is needed; else su is."""
+    with rooted(tmp_path, "aosp") as phone:
+        assert find_root(phone).form.elevation is Elevation.WHO
+        assert phone.shell(["sh", "-c", "id -u"]).text == "2000\n"
+        root = find_root(phone, allow_adb_root=True)
+        assert root.form.elevation is Elevation.NONE
+        assert phone.shell(["sh", "-c", "id -u"]).text == "0\n"
+        supervisor = ShellProcessSupervisor(phone)
+        assert finish(supervisor, "id -u; exit 2", root.form)[:2] == (2, b"0\n")
+        assert find_root(phone, allow_adb_root=True).form.elevation is Elevation.NONE
+
+
+def test_a_phone_that_is_no_emulator_is_never_restarted(tmp_path: Path) -> None:
+    """With adb_root allowed a rooted phone still goes through su."""
+    with rooted(tmp_path, "magisk") as phone:
+        assert find_root(phone, allow_adb_root=True).form.elevation is Elevation.COMMAND
+        assert phone.shell(["sh", "-c", "id -u"]).text == "2000\n"

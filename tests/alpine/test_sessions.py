@@ -77,7 +77,8 @@ def test_tracing_and_redirections_do_not_hide_the_end(open_session: Opener) -> N
     session = open_session()
     assert said(session, "set -x; true")[0] == 0
     assert said(session, "exec >/dev/null; echo gone; (exit 3)")[:2] == (3, "")
-    assert "bridge-done" not in said(session, "echo x")[2]
+    assert "\1" not in said(session, "echo x >&2; set +x")[2]
+    assert said(session, "echo x >&2")[2] == "x\n"
 
 
 def test_exit_ends_the_session_with_its_code(open_session: Opener) -> None:
@@ -143,3 +144,25 @@ def test_a_session_ends_at_its_absolute_limit(open_session: Opener) -> None:
 def test_a_long_command_reaches_the_shell(open_session: Opener) -> None:
     """Commands are not bounded by what adb carries in one request."""
     assert said(open_session(), f"x={'y' * 200_000}; echo ${{#x}}")[1] == "200000\n"
+
+
+def test_what_a_background_process_writes_is_not_lost(open_session: Opener) -> None:
+    """Between two commands it waits in the pipe; every line arrives once, in order."""
+    session, seen = open_session(), ""
+    seen += said(session, "n=0; while [ $n -lt 300 ]; do echo line $n; n=$((n+1)); done & :")[1]
+    end = time.monotonic() + 20
+    while "line 299" not in seen and time.monotonic() < end:
+        seen += said(session, "sleep 0.01")[1]
+    assert seen == "".join(f"line {n}\n" for n in range(300))
+
+
+def test_output_that_nobody_reads_waits_on_the_phone(open_session: Opener) -> None:
+    """A background process that floods is held up by its pipe, not kept in memory."""
+    session = open_session()
+    said(session, "cd /data/local/tmp; (yes | head -c 20000000; echo over >flooded) & sleep 0.1")
+    time.sleep(1.0)
+    other = open_session()
+    assert said(other, "cat /data/local/tmp/flooded")[0] != 0
+    out = Output()
+    session.run("wait; cat flooded; rm flooded", 30, out)
+    assert out.stdout.read(out.stdout.total - 5, 5).text == "over\n"

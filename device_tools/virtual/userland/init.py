@@ -13,6 +13,7 @@ import select
 import signal
 import socket
 import sys
+from dataclasses import replace
 
 from device_tools.virtual.sync_service import serve_sync
 from device_tools.virtual.userland import children, control, rootfs, sockets
@@ -88,7 +89,8 @@ def _first_process(control_socket: socket.socket, plan: control.Message) -> None
     # stderr carried the traceback of a failed start; from here on there is no host terminal
     os.dup2(0, 2)
     powerless = profile is not None and profile.powerless
-    Init(control_socket, children.User(plan["separate_ids"], powerless=powerless)).run()
+    user = children.User(plan["separate_ids"], powerless=powerless)
+    Init(control_socket, user, may_be_root=profile is not None and profile.adb_root).run()
 
 
 def _command_listener() -> socket.socket:
@@ -102,9 +104,12 @@ def _command_listener() -> socket.socket:
 class Init:
     """Pid 1: one request after the other, each answered at once; reaps whatever ends."""
 
-    def __init__(self, control_socket: socket.socket, user: children.User) -> None:
+    def __init__(
+        self, control_socket: socket.socket, user: children.User, *, may_be_root: bool
+    ) -> None:
         self._control = control_socket
         self._user = user
+        self._may_be_root = may_be_root
         self._running: set[int] = set()
 
     def run(self) -> None:
@@ -150,6 +155,9 @@ class Init:
                 return {}, [sockets.connect(request["spec"]).detach()]
             case "listen":
                 return {}, [sockets.listen(request["spec"]).detach()]
+            case "identity" if self._may_be_root:
+                self._user = replace(self._user, root=request["root"])
+                return {}, []
             case "signal":
                 return self._signal(request["pid"], request["signal"]), []
         raise OSError(38, "unknown request")

@@ -19,7 +19,7 @@ from device_tools.errors import VirtualPhoneError
 from device_tools.virtual.ports import Files, Framework, WindowSize
 from device_tools.virtual.userland import control, namespaces, sources
 from device_tools.virtual.userland.command_server import CommandServer
-from device_tools.virtual.userland.roots import NONE
+from device_tools.virtual.userland.roots import NONE, PROFILES
 
 REQUEST_LIMIT = 10.0
 """Seconds the phone's first process may take to answer; milliseconds are usual."""
@@ -63,13 +63,16 @@ async def start(root: str = NONE) -> PhoneUserland:
     """
     if reason := _missing():
         raise VirtualPhoneError(reason)
-    return PhoneUserland(namespaces.launch(root))
+    profile = PROFILES[root]
+    may_be_root = profile is not None and profile.adb_root
+    return PhoneUserland(namespaces.launch(root), may_be_root=may_be_root)
 
 
 class PhoneUserland:
     """See ``ports.Userland``. One per phone; ``close`` or the daemon's death ends all of it."""
 
-    def __init__(self, started: namespaces.Started) -> None:
+    def __init__(self, started: namespaces.Started, *, may_be_root: bool = False) -> None:
+        self.may_be_root = may_be_root
         self.separate_ids = started.ids.separate_ids
         """False: one user id for everything, so the shell runs as a powerless uid 0."""
         self.first_pid = started.process.pid
@@ -137,6 +140,9 @@ class PhoneUserland:
     async def listen(self, spec: str) -> socket.socket:
         _, descriptors = await self._ask({"op": "listen", "spec": spec})
         return socket.socket(fileno=descriptors[0])
+
+    async def set_root(self, root: bool) -> None:
+        await self._ask({"op": "identity", "root": root})
 
     async def close(self) -> None:
         """End every process of the phone. May be called twice."""
