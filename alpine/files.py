@@ -155,7 +155,8 @@ def _converse(phone: AdbPhone, line: str, stdin: bytes, limit: Limit) -> tuple[i
         end = time.monotonic() + limit.seconds
         with suppress(DeviceError):
             # a script that refuses does not read; its exit code tells why
-            channel.send(stdin)
+            if stdin:
+                channel.send(stdin)
             channel.close_stdin()
         while (packet := channel.read(end, limit)).kind != EXIT:
             kept = errors if packet.kind == STDERR else out

@@ -55,7 +55,8 @@ replace() {
   : >"$temp" || { temp=; fail 1; }
   if [ "$what" = append ] && [ -e "$path" ]; then
     old=$(stat -c %s -- "$path") || fail 1
-    [ "$old" -le "$4" ] || fail 47
+    # mksh counts in 32 bits
+    [ ${#old} -le 9 ] && [ "$old" -le "$4" ] || fail 47
     cat -- "$path" >"$temp" || fail 1
   fi
   cat ${2:+"$2"} >>"$temp" || fail 1

@@ -1,8 +1,8 @@
 # The supervisor's part on the phone: leads a session of its own, reports who it is, starts one
 # command only when told to, and leaves nothing of it behind. POSIX sh: mksh, BusyBox ash, dash.
 #
-# $1 token  $2 mode: once | script | shell  $3 directory ('' = as it is)  $4 1: stderr into stdout
-# $5 command (once) or file (script)  $6... the shell that runs it
+# $1 token  $2 mode: once | script | fd | shell  $3 directory ('' = as it is)  $4 1: stderr into stdout
+# $5 command (once) or file (script, fd)  $6... the shell that runs it
 #
 # stdin: "go TOKEN", then "x" + a line for the shell, or "end"; its end means that the host is gone.
 # stdout first: "bridge-ready TOKEN PID PGID SID"; stderr last: "bridge-end TOKEN done CODE LEFT".
@@ -133,6 +133,10 @@ run() {
   elif [ "$mode" = script ]; then
     "$@" "$text" 9<&0 3<&- </dev/null
     code=$?
+  elif [ "$mode" = fd ]; then
+    # the name means nothing inside a chroot, the descriptor does
+    "$@" /proc/self/fd/8 8<"$text" 9<&0 3<&- </dev/null
+    code=$?
   else
     "$@" -c "$text" 9<&0 3<&- </dev/null
     code=$?
@@ -166,6 +170,6 @@ if [ $code -lt 128 ]; then
   signal_owned 0
 fi
 [ "$left" = 0 ] || stop
-[ "$mode" = script ] && rm -f -- "$text"
+case $mode in script|fd) rm -f -- "$text" ;; esac
 echo "bridge-end $token done $code $left" >&2
 exit $code

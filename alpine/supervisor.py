@@ -44,11 +44,13 @@ Sink = Callable[[int, bytes], None]
 
 
 class Mode(StrEnum):
-    """ONCE: ``text`` is the command. SCRIPT: it is a file on the phone, deleted afterwards.
-    SHELL: a shell that reads what ``Supervised.feed`` sends."""
+    """ONCE: ``text`` is the command. SCRIPT: it is a file on the phone, deleted afterwards; FD: the
+    same for a shell that cannot see that file and gets it as descriptor 8. SHELL: a shell that
+    reads what ``Supervised.feed`` sends."""
 
     ONCE = "once"
     SCRIPT = "script"
+    FD = "fd"
     SHELL = "shell"
 
 
@@ -212,7 +214,8 @@ class ShellProcessSupervisor:
             return line, ""
         path = f"/data/local/tmp/.bridge-{token}.sh"
         push_script(self.phone, path, command.text)
-        script = Command(path, command.cwd, command.merge_stderr, Mode.SCRIPT)
+        mode = Mode.FD if form.inner else Mode.SCRIPT
+        script = Command(path, command.cwd, command.merge_stderr, mode)
         return _guarded(script, form, token), path
 
     def _forget(self, script: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,13 +13,15 @@ import pytest
 from alpine.errors import RootUnavailable
 from alpine.identity import Elevation
 from alpine.root import PROBE, Refusal, Root, find_root
+from alpine.running import Output
+from alpine.sessions import Session
 from alpine.supervisor import ShellProcessSupervisor
 from device_tools.adb import AdbPhone
 from device_tools.adb_server import AdbAddress
 from device_tools.cancel import CancelScope
 from device_tools.virtual import launcher
 from device_tools.virtual.userland import phone_userland
-from tests.alpine.host_view import carrying
+from tests.alpine.host_view import carrying, wait_until_gone
 from tests.alpine.test_supervisor import TREE, finish
 
 _REASON = phone_userland.available()
@@ -94,3 +97,29 @@ def test_a_phone_that_is_no_emulator_is_never_restarted(tmp_path: Path) -> None:
     with rooted(tmp_path, "magisk") as phone:
         assert find_root(phone, allow_adb_root=True).form.elevation is Elevation.COMMAND
         assert phone.shell(["sh", "-c", "id -u"]).text == "2000\n"
+
+
+def test_an_inner_shell_runs_in_its_own_namespace(tmp_path: Path) -> None:
+    """What an environment enters by: short and long commands and sessions run inside, directories
+    are its own business, and nothing of it is left."""
+    with rooted(tmp_path, "magisk") as phone:
+        root = find_root(phone)
+        box = root.busybox
+        enter = (box, "unshare", "-m", "--propagation", "private", box, "chroot", "/")
+        form = replace(root.form, inner=(*enter, "/system/bin/sh"))
+        supervisor = ShellProcessSupervisor(phone)
+        outside = finish(supervisor, "readlink /proc/self/ns/mnt", root.form)[1]
+        word = "78001.25"
+        text = f"{TREE.format(word=word)}readlink /proc/self/ns/mnt; sleep 0.3; exit 4"
+        code, inside, _ = finish(supervisor, text, form)
+        assert code == 4 and inside.startswith(b"mnt:") and inside != outside
+        long = f"x={'y' * 60_000}; echo ${{#x}}; exit 6"
+        assert finish(supervisor, long, form)[:2] == (6, b"60000\n")
+        session, output = Session("s1", supervisor, form), Output()
+        session.run("cd /data; x=1; readlink /proc/self/ns/mnt", 20, output)
+        assert output.stdout.summary(100).startswith("mnt:")
+        session.run(f"pwd; echo $x; setsid sleep {word} >/dev/null 2>&1 &", 20, output)
+        assert output.stdout.summary(100).endswith("/data\n1\n")
+        session.close()
+        wait_until_gone(word)
+        assert ".bridge" not in phone.shell(["ls", "-A", "/data/local/tmp"]).text

@@ -140,6 +140,16 @@ def test_without_setsid_nothing_starts(supervisor: ShellProcessSupervisor) -> No
     assert b"ran" not in finish(supervisor, "ls /data/local/tmp")[1]
 
 
+@pytest.mark.parametrize("words", [("echo",), ("sh", "-c", "echo bridge-ready 1 1 1")])
+def test_without_the_handshake_nothing_starts(
+    supervisor: ShellProcessSupervisor, words: tuple[str, ...]
+) -> None:
+    """Whoever answers without the token is not the guard, and the command is never sent."""
+    with pytest.raises(SupervisionFailed):
+        finish(supervisor, "echo ran >/data/local/tmp/ran", ShellForm(words=words))
+    assert b"ran" not in finish(supervisor, "ls /data/local/tmp")[1]
+
+
 HOST = """\
 import sys, time
 from alpine.identity import USER

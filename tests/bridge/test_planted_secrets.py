@@ -65,7 +65,7 @@ def test_the_search_finds_names_of_files_and_nothing_where_there_is_nothing(tmp_
 
 
 def test_no_planted_secret_is_left_anywhere(tmp_path: Path) -> None:
-    """43 secrets through screens, messages, notifications, typed text, every sensitive tool, the
+    """47 secrets through screens, messages, notifications, typed text, every sensitive tool, the
     task, a steering message and the provider's key; runs that succeed, fail, are cancelled, killed
     and continued. Ordinary texts stay."""
     prey = hunted(tmp_path, planted(7, 4))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tests.bridge.hunt.runs import Prey
+from tests.bridge.hunt.prey import Prey
 from tests.bridge.hunt.search import Found, Searcher
 
 CONTROLS_KEPT = 0.99

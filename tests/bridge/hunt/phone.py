@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -44,4 +45,7 @@ def _line() -> bytes:
 if __name__ == "__main__":
     folder, name = Path(sys.argv[1]), sys.argv[2]
     folder.mkdir(parents=True, mode=0o700)
-    sys.exit(process.run(process.Options(folder, name, owned=True), filled(json.loads(_line()))))
+    # a root shell needs a user namespace of many ids
+    root = "magisk" if shutil.which("newuidmap") else "none"
+    options = process.Options(folder, name, owned=True, root=root)
+    sys.exit(process.run(options, filled(json.loads(_line()))))

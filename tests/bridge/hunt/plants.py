@@ -20,7 +20,8 @@ _AWKWARD = '"\\&<% é'
 @dataclass
 class Plants:
     """``said``: texts whose words give their secret away. ``typed`` and ``codes`` go into fields
-    that are secret; ``arguments`` into sensitive tools. ``controls`` are no secrets at all."""
+    that are secret; ``arguments`` into sensitive tools; ``wifi`` are keys of saved networks.
+    ``controls`` are no secrets at all."""
 
     said: list[str] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
@@ -29,6 +30,7 @@ class Plants:
     typed: list[str] = field(default_factory=list)
     codes: list[str] = field(default_factory=list)
     arguments: list[str] = field(default_factory=list)
+    wifi: list[str] = field(default_factory=list)
     task: str = ""
     steering: str = ""
     key: str = ""
@@ -72,6 +74,7 @@ def planted(seed: int, each: int) -> Plants:
         plants.typed.append(kept(f"{value(6)}{_AWKWARD}{value(6)}"))
         plants.codes.append(code())
         plants.arguments.append(password())
+        plants.wifi.append(password())
     plants.key = kept(f"sk-proj-{value(40)}")
     plants.task = f"log in with password={password()} and tell me"
     plants.steering = f"the token is token={password()}"

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from device_tools.adb import open_device
 from device_tools.adb_server import AdbAddress
 from device_tools.cancel import CancelScope
-from device_tools.virtual import launcher
 from tests.bridge.hunt.plants import Plants
+from tests.bridge.hunt.prey import (
+    MODEL,
+    PHONE,
+    SECONDS,
+    Prey,
+    bridge,
+    finish,
+    newest,
+    planted_phone,
+    pull_work_folder,
+    run_program,
+    started,
+    wait_until,
+    watched,
+)
 from tests.doubles.provider_server import (
     Answer,
     Delay,
@@ -28,45 +36,10 @@ from tests.doubles.provider_server import (
     chat_chunk,
 )
 
-PHONE = "prey"
-SECONDS = 120.0
 OBSERVE = "call o{n} observe_screen\nend\n"
+
+
 FINISH = "call f finish\narg success true\narg summary {summary}\nend\n"
-
-
-@dataclass
-class Prey:
-    """Where the runs leave traces. ``outputs``: what they printed, but for a run's own answer;
-    ``commands``: command lines seen meanwhile; ``later``: requests of a continuation."""
-
-    folder: Path
-    plants: Plants
-    outputs: dict[str, str] = field(default_factory=dict)
-    commands: set[str] = field(default_factory=set)
-    later: list[bytes] = field(default_factory=list)
-    exits: dict[str, int] = field(default_factory=dict)
-    password: int = 0
-    requests: list[bytes] = field(default_factory=list)
-    """All that the model was told: what has not been there was not planted well."""
-
-    @property
-    def reached(self) -> int:
-        """How many secrets the runs met: in a request, or in what the model said."""
-        told = b"\n".join(self.requests).decode("utf-8", "replace")
-        return sum(_in_json(secret) in told or secret in told for secret in self.plants.secrets)
-
-    @property
-    def home(self) -> Path:
-        return self.folder / "home"
-
-    @property
-    def searched(self) -> list[Path]:
-        """All but the virtual phone's own storage; its /data/local/tmp is copied here."""
-        inside = [path for path in self.home.iterdir() if path.name != "virtual" and path.is_dir()]
-        return [*inside, self.folder / "tmp", self.folder / "files", self.folder / "pulled"]
-
-    def database(self) -> list[Path]:
-        return [path for path in self.home.iterdir() if path.is_file()]
 
 
 def hunted(folder: Path, plants: Plants) -> Prey:
@@ -74,7 +47,7 @@ def hunted(folder: Path, plants: Plants) -> Prey:
     prey = Prey(folder, plants)
     for name in ("home", "tmp", "files", "pulled"):
         (folder / name).mkdir()
-    with _phone(prey) as serial_and_port, _watched(prey):
+    with planted_phone(prey) as serial_and_port, watched(prey):
         _told(prey)
         _typed(prey, *serial_and_port)
         _native(prey)
@@ -84,7 +57,7 @@ def hunted(folder: Path, plants: Plants) -> Prey:
         _killed(prey)
         _continued(prey)
         _told_by_commands(prey)
-        _pull(prey, *serial_and_port)
+        pull_work_folder(prey, *serial_and_port)
     return prey
 
 
@@ -104,6 +77,7 @@ def _told(prey: Prey) -> None:
     half = len(plants.said) // 2
     answers = [
         "\n".join(plants.said[:half]) + "\n" + OBSERVE.format(n=1),
+        *_saved_networks(plants.wifi),
         calls(("open_app", {"app": "Messages"})),
         "\n".join(plants.controls) + "\n" + OBSERVE.format(n=2),
         calls(("open_app", {"app": "Notes"})),
@@ -120,7 +94,20 @@ def _told(prey: Prey) -> None:
         calls(("no_such_tool", {"password": plants.arguments[0]})),
         f"I am done, {plants.said[0]}\n" + FINISH.format(summary=plants.said[0]),
     ]
-    _run(prey, "told", [chat_answer(text) for text in answers], plants.task)
+    run_program(prey, "told", [chat_answer(text) for text in answers], plants.task)
+
+
+def _saved_networks(keys: Sequence[str]) -> list[str]:
+    """The file that ``wifi_credentials`` reads; only root may, so an unrooted phone has none."""
+    folder = "/data/misc/wifi"
+    blocks = "".join(
+        f'network={{\n ssid="Net {n}"\n psk="{key}"\n}}\n' for n, key in enumerate(keys)
+    )
+    file = f"arg path {folder}/wpa_supplicant.conf\narg content <<EOT\n{blocks}EOT\n"
+    return [
+        calls(("run_command", {"command": f"mkdir -p {folder}", "identity": "root"})),
+        f"call c1 write_file\narg identity root\n{file}end\n",
+    ]
 
 
 def _sensitive_calls(values: Sequence[str]) -> list[str]:
@@ -156,7 +143,7 @@ def _typed(prey: Prey, serial: str, port: int) -> None:
     phone = open_device(serial, AdbAddress("127.0.0.1", port), CancelScope())
     assert phone.shell(["am", "force-stop", "com.example.notes"]).code == 0
     assert phone.shell(["am", "start", "-n", "com.example.notes/.UnlockActivity"]).code == 0
-    seen = json.loads(_bridge(prey, "observe", "--device", PHONE, "--format", "json").stdout)
+    seen = json.loads(bridge(prey, "observe", "--device", PHONE, "--format", "json").stdout)
     index = {element["label"]: element["index"] for element in seen["elements"]}
     name, password, code = index["Your name"], index["Password"], index["One-time code"]
     prey.password = password
@@ -183,7 +170,7 @@ def _typed(prey: Prey, serial: str, port: int) -> None:
         tail = [] if start + 50 >= len(answers) else [FINISH.format(summary="On.")]
         first = [] if start == 0 else [OBSERVE.format(n=1)]
         texts = [*first, *part, *tail]
-        _run(prey, f"typed{start}", [chat_answer(text, size=5) for text in texts])
+        run_program(prey, f"typed{start}", [chat_answer(text, size=5) for text in texts])
 
 
 def _native(prey: Prey) -> None:
@@ -197,7 +184,7 @@ def _native(prey: Prey) -> None:
         _native_answer("", "set_setting", {"namespace": "x", "key": plants.arguments[-1]}),
         _native_answer("", "finish", {"success": True, "summary": "Done."}),
     ]
-    _run(prey, "native", answers, more=("--protocol", "native-inc"))
+    run_program(prey, "native", answers, more=("--protocol", "native-inc"))
 
 
 def _native_answer(text: str, name: str, arguments: dict[str, object]) -> Answer:
@@ -232,7 +219,7 @@ def _in_the_shell(prey: Prey) -> None:
         calls(("list_directory", {"path": "/data/local/tmp"})),
         f"It says {plants.said[-1]}.\n" + FINISH.format(summary="Read."),
     ]
-    _run(prey, "shell", [chat_answer(answer) for answer in answers])
+    run_program(prey, "shell", [chat_answer(answer) for answer in answers])
 
 
 def _quoted(text: str) -> str:
@@ -251,7 +238,7 @@ def _refused(prey: Prey) -> None:
         ),
         Answer([json.dumps(error).encode()], 401, "application/json"),
     ]
-    _run(prey, "refused", answers, more=("--deny", "sensitive_read"))
+    run_program(prey, "refused", answers, more=("--deny", "sensitive_read"))
 
 
 def _steered_and_cancelled(prey: Prey) -> None:
@@ -261,15 +248,15 @@ def _steered_and_cancelled(prey: Prey) -> None:
         Answer([*first, *chat_answer(OBSERVE.format(n=1)).steps]),
         chat_answer(calls(("wait_for", {"text": "never there", "timeout_ms": 30_000}))),
     ]
-    with ScriptedServer(answers) as server, _started(prey, "cancelled", server) as process:
+    with ScriptedServer(answers) as server, started(prey, "cancelled", server) as process:
         assert reached.wait(SECONDS)
-        run = _newest(prey)["run"]
-        assert _bridge(prey, "steer", run, prey.plants.steering).returncode == 0
+        run = newest(prey)["run"]
+        assert bridge(prey, "steer", run, prey.plants.steering).returncode == 0
         opened.set()
-        _await(lambda: len(server.requests) > 1)
+        wait_until(lambda: len(server.requests) > 1)
         time.sleep(0.5)
-        assert _bridge(prey, "cancel", run).returncode == 0
-        _finish(prey, "cancelled", process)
+        assert bridge(prey, "cancel", run).returncode == 0
+        finish(prey, "cancelled", process)
 
 
 def _killed(prey: Prey) -> None:
@@ -283,22 +270,22 @@ def _killed(prey: Prey) -> None:
         chat_answer(typing),
         Answer([chat_chunk({"content": plants.said[2][:-3]}), Do(reached.set), Delay(60)]),
     ]
-    with ScriptedServer(answers) as server, _started(prey, "killed", server) as process:
+    with ScriptedServer(answers) as server, started(prey, "killed", server) as process:
         assert reached.wait(SECONDS)
         process.kill()
-        _finish(prey, "killed", process)
+        finish(prey, "killed", process)
 
 
 def _continued(prey: Prey) -> None:
     with ScriptedServer([chat_answer(FINISH.format(summary="Done."))]) as server:
-        argv = ("continue", _newest(prey)["run"], "go on", "--device", PHONE)
-        ran = _bridge(prey, *argv, "--provider", "openai", "--base-url", server.base_url, *_MODEL)
+        argv = ("continue", newest(prey)["run"], "go on", "--device", PHONE)
+        ran = bridge(prey, *argv, "--provider", "openai", "--base-url", server.base_url, *MODEL)
         prey.later += [request.body for request in server.requests]
     prey.exits["continued"] = ran.returncode
 
 
 def _told_by_commands(prey: Prey) -> None:
-    for line in _bridge(prey, "sessions", "list", "--json").stdout.splitlines():
+    for line in bridge(prey, "sessions", "list", "--json").stdout.splitlines():
         session = json.loads(line).get("session") or json.loads(line)["id"]
         for argv in (
             ("show",),
@@ -306,130 +293,7 @@ def _told_by_commands(prey: Prey) -> None:
             ("export",),
             ("export", "--format", "markdown"),
         ):
-            ran = _bridge(prey, "sessions", argv[0], session, *argv[1:])
+            ran = bridge(prey, "sessions", argv[0], session, *argv[1:])
             assert ran.returncode == 0, ran.stderr
             prey.outputs[f"sessions {argv} {session}"] = ran.stdout + ran.stderr
-    prey.outputs["sessions list"] = _bridge(prey, "sessions", "list").stdout
-
-
-def _newest(prey: Prey) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(
-        _bridge(prey, "sessions", "list", "--json").stdout.split("\n")[0]
-    )
-    return found
-
-
-_MODEL = ("--model", "m")
-
-
-def _run(
-    prey: Prey, name: str, answers: Sequence[Answer], task: str = "do it", more: Sequence[str] = ()
-) -> None:
-    with ScriptedServer(answers) as server, _started(prey, name, server, task, more) as process:
-        _finish(prey, name, process)
-        prey.requests += [request.body for request in server.requests]
-
-
-@contextmanager
-def _started(
-    prey: Prey, name: str, server: ScriptedServer, task: str = "do it", more: Sequence[str] = ()
-) -> Iterator[subprocess.Popen[str]]:
-    files = prey.folder / "files"
-    argv = [
-        sys.executable, "-m", "bridge", "run", "--json", "--device", PHONE, "--provider", "openai",
-        "--base-url", server.base_url, *_MODEL, "--record", str(files / f"{name}.jsonl"),
-        "--debug-http", str(files / f"{name}.log"), *more, task,
-    ]  # fmt: skip
-    pipe = subprocess.PIPE
-    with subprocess.Popen(
-        argv, env=_environment(prey), stdout=pipe, stderr=pipe, text=True, encoding="utf-8"
-    ) as process:
-        yield process
-
-
-def _finish(prey: Prey, name: str, process: subprocess.Popen[str]) -> None:
-    stdout, stderr = process.communicate(timeout=SECONDS)
-    # the answer of a run is raw on its own terminal
-    kept = [
-        line for line in stdout.splitlines() if not line.startswith('{"v": 1, "type": "answer"')
-    ]
-    prey.outputs[name] = "\n".join([*kept, stderr])
-    prey.exits[name] = process.returncode
-
-
-def _bridge(prey: Prey, *argv: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "bridge", *argv], env=_environment(prey), capture_output=True,
-        text=True, encoding="utf-8", check=False, timeout=SECONDS,
-    )  # fmt: skip
-
-
-def _environment(prey: Prey) -> dict[str, str]:
-    kept = {key: value for key, value in os.environ.items() if not key.startswith("BRIDGE_")}
-    return {
-        **kept, "BRIDGE_HOME": str(prey.home), "TMPDIR": str(prey.folder / "tmp"),
-        "OPENAI_API_KEY": prey.plants.key,
-    }  # fmt: skip
-
-
-@contextmanager
-def _phone(prey: Prey) -> Iterator[tuple[str, int]]:
-    plants = {**asdict(prey.plants), "setting": prey.plants.arguments[0]}
-    folder = prey.home / "virtual" / PHONE
-    argv = [sys.executable, "-m", "tests.bridge.hunt.phone", str(folder), PHONE]
-    (prey.home / "virtual").mkdir()
-    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdin and process.stdout
-        process.stdin.write(json.dumps(plants).encode() + b"\n")
-        process.stdin.flush()
-        facts: dict[str, Any] = json.loads(process.stdout.readline())
-        try:
-            assert launcher.list_running(prey.home)
-            yield facts["serial"], facts["adb_port"]
-        finally:
-            process.stdin.close()
-            process.wait(20)
-
-
-@contextmanager
-def _watched(prey: Prey) -> Iterator[None]:
-    """Collects the command lines of all processes, every tenth of a second."""
-    ended = threading.Event()
-
-    def watch() -> None:
-        while not ended.wait(0.1):
-            for path in Path("/proc").glob("[0-9]*/cmdline"):
-                try:
-                    prey.commands.add(path.read_bytes().decode("utf-8", "replace"))
-                except OSError:
-                    continue  # it ended while we looked
-
-    thread = threading.Thread(target=watch, name="process list", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
-
-
-def _pull(prey: Prey, serial: str, port: int) -> None:
-    """The phone's work folder as it is while the phone still runs."""
-    phone = open_device(serial, AdbAddress("127.0.0.1", port), CancelScope())
-    names = phone.shell(["ls", "-laR", "/data/local/tmp"]).text
-    (prey.folder / "pulled" / "names.txt").write_text(names, encoding="utf-8")
-    work = prey.home / "virtual" / PHONE / "work"
-    for number, path in enumerate(sorted(work.rglob("data/local/tmp/**/*"))):
-        if path.is_file():
-            (prey.folder / "pulled" / f"{number}").write_bytes(path.read_bytes())
-
-
-def _in_json(secret: str) -> str:
-    return json.dumps(secret, ensure_ascii=False)[1:-1]
-
-
-def _await(holds: Any) -> None:
-    end = time.monotonic() + SECONDS
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    prey.outputs["sessions list"] = bridge(prey, "sessions", "list").stdout
