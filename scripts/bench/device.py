@@ -70,7 +70,7 @@ def main(repeat: int) -> None:
 
         stock = uiautomator2.connect(phone.handle.serial)
         address = AdbAddress("127.0.0.1", phone.handle.adb_port)
-        with open_phone_tools(phone.handle.serial, address, CancelScope()) as tools:
+        with open_phone_tools(phone.handle.serial, address, CancelScope(), report=False) as tools:
             look = validate(catalog.OBSERVE_SCREEN, "c", {})
             tap = validate(catalog.TAP, "c", {"x": 540, "y": 1100, "coordinate_space": "screen"})
 

@@ -22,6 +22,9 @@ from device_tools.errors import ScreenUnreadable
 from device_tools.hierarchy import Node, parse_hierarchy
 from device_tools.observation import as_text, observation_of_dump
 
+_PIECE = 20_000
+"""Characters given to the tokenizer at once; a cut costs a token at most."""
+
 
 def as_indented_json(node: Node) -> dict[str, object]:
     """A view as peers send it: every attribute, children inside."""
@@ -39,7 +42,8 @@ def as_indented_json(node: Node) -> dict[str, object]:
 
 
 def tokens(tokenizer: Any, text: str) -> int:
-    return len(tokenizer.encode(text))
+    pieces = (text[at : at + _PIECE] for at in range(0, len(text), _PIECE))
+    return sum(len(tokenizer.encode(piece)) for piece in pieces)
 
 
 def percent(ours: Sequence[int], theirs: Sequence[int]) -> str:
