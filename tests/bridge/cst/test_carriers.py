@@ -146,7 +146,7 @@ class Carried(RuleBasedStateMachine):
                 (xml_reference.read(self.said.removeprefix("\ufeff")) or []) if stopped else []
             )
         bare = stopped and self.said.endswith("\nend")
-        data = self.said.encode() + (b"\n" if bare else b"")
+        data = reference.spoken(self.said.encode() + (b"\n" if bare else b""))
         return [
             (name, {key: value.decode() for key, value in given.items()})
             for _, name, given, _ in reference.read(data, length_prefix=self.mode == "ctl").calls
