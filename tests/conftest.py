@@ -6,9 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from device_tools.virtual import launcher
 from device_tools.virtual.launcher import VirtualPhone
+
+# the normal run is the same everywhere; ``--hypothesis-profile random`` looks for more
+settings.register_profile("random", settings.get_profile("default"))
+settings.register_profile("seeded", derandomize=True, deadline=None)
+settings.load_profile("seeded")
 
 
 @pytest.fixture
